@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax
-from frugalsvm.report.svg import Axis, Plot, as_percentages, linear_axis, steps
-from frugalsvm.run.markup import escaped
+from frugalsvm.report.figures import Axis, Plot, as_percentages, linear_axis, steps
+from frugalsvm.run.words import escaped
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).parent / "_static"

@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from frugalsvm.problem.files import write_whole
+from frugalsvm.problem.certificate import write_whole
 
 from .catalogue import CATALOGUE
 from .cells import Outcomes, revision, with_needs

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import Problem
-from frugalsvm.problem.files import write_whole
+from frugalsvm.problem.certificate import write_whole
 
 from .catalogue import CATALOGUE, DatasetInfo, OpenMLPart
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from frugalsvm.problem.files import write_whole
+from frugalsvm.problem.certificate import write_whole
 
 from .cells import CellOutcome, as_json, key_of
 

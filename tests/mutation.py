@@ -57,7 +57,7 @@ SKIPPED = (
 )  # fmt: skip
 # Modules that the tests need, imported once.
 WARM = (
-    "frugalsvm.cli.demo", "frugalsvm.estimators", "frugalsvm.kernels.screening",
+    "frugalsvm.cli.entry", "frugalsvm.estimators", "frugalsvm.kernels.screening",
     "frugalsvm.paper.models", "clarabel", "hypothesis", "pytest", "scipy.optimize",
     "sklearn.datasets", "cosmic_ray.mutating",
 )  # fmt: skip

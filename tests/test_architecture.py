@@ -24,7 +24,7 @@ MOST_ENTRIES = 18
 EXPERIMENTS = ROOT / "experiments"
 # What they import besides public names, and why.
 PRIVATE = {
-    "frugalsvm.problem.files": "files are written whole or not at all",
+    "frugalsvm.problem.certificate": "files are written whole or not at all",
     "frugalsvm.solving.options": "a run that raises Ctrl-C",
     "frugalsvm.solving.solver": "a run that raises Ctrl-C",
     "frugalsvm.search.parameters": "a search with another sample",
@@ -206,7 +206,7 @@ if TYPE_CHECKING:
         ("search/swap.py", "from .. import solve", 1),
         ("search/swap.py", "from frugalsvm import solving", 1),
         ("search/swap.py", "from frugalsvm.solving import solve", 1),
-        ("search/swap.py", "import frugalsvm.solving as d, frugalsvm.cli.demo", 2),
+        ("search/swap.py", "import frugalsvm.solving as d, frugalsvm.cli.entry", 2),
         ("search/swap.py", "def f():\n    from ..solving import solve", 1),
         ("search/swap.py", UPWARDS.format(""), 1),
         ("search/swap.py", UPWARDS.format("  # in docstrings only"), 0),

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from frugalsvm import Problem, Result, solve
-from frugalsvm.problem.files import write_whole
+from frugalsvm.problem.certificate import write_whole
 
 from ..cells import Cell, cell
 from ..datasets import LARGE, DataSet

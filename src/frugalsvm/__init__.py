@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .checker import InvalidCertificate, Verification, verify
-    from .estimators import FrugalSVC, FrugalSVCCV
-    from .estimators.alternatives_init import NearOptimal, near_optimal
+    from .estimators import FrugalSVC, FrugalSVCCV, NearOptimal, near_optimal
     from .estimators.cells import ChoiceProgress
     from .estimators.choice import ScoredPath
     from .estimators.encoded_columns import encoded_groups
     from .estimators.path import FrugalPath, frugal_path
     from .estimators.stability import StabilitySelection, stability_selection
     from .export import InvalidModel, PortableModel, Scorecard
-    from .export.onnx_converter import register_onnx_converter
+    from .export.onnx import register_onnx_converter
     from .problem.certificate import Certificate
     from .problem.problem import Problem
     from .run.monitor import Progress
@@ -40,7 +39,7 @@ _HOME = {
     "InvalidCertificate": "checker",
     "InvalidModel": "export",
     "NeverPredictedWarning": "solving.constant",
-    "NearOptimal": "estimators.alternatives_init",
+    "NearOptimal": "estimators",
     "PortableModel": "export",
     "Problem": "problem.problem",
     "Progress": "run.monitor",
@@ -53,8 +52,8 @@ _HOME = {
     "Verification": "checker",
     "encoded_groups": "estimators.encoded_columns",
     "frugal_path": "estimators.path",
-    "near_optimal": "estimators.alternatives_init",
-    "register_onnx_converter": "export.onnx_converter",
+    "near_optimal": "estimators",
+    "register_onnx_converter": "export.onnx",
     "relax": "search.relaxations",
     "solve": "solving.solver",
     "stability_selection": "estimators.stability",

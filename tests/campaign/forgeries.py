@@ -17,7 +17,7 @@ import numpy as np
 
 from frugalsvm import InvalidCertificate, Problem, near_optimal, solve, verify
 from frugalsvm.checker import checksum
-from frugalsvm.solving.refit import with_refit
+from frugalsvm.solving.polish import with_refit
 
 from .generator import (
     chance,

@@ -22,11 +22,11 @@ from typer.testing import CliRunner
 from frugalsvm.cli.app import app
 from frugalsvm.cli.models import load_model
 from frugalsvm.export import Feature, PortableModel
-from frugalsvm.export.categories import MISSING_WORDS
+from frugalsvm.export.lookups import MISSING_WORDS
 from frugalsvm.export.origins import PREPARATION
 from frugalsvm.tables import Numbers, Preparation, TableError, make_plan, read_table
-from frugalsvm.tables.gaps import MODES, REFUSE
-from frugalsvm.tables.layout import Layout
+from frugalsvm.tables.columns import MODES, REFUSE
+from frugalsvm.tables.excel import Layout
 from frugalsvm.tables.target import find_target
 
 from .tally import Tally, Unit

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frugalsvm.cli import choosing, fit_run, fitting, validation
+from frugalsvm.cli import choosing, validation
+from frugalsvm.cli import choosing as fitting
+from frugalsvm.cli import fit as fit_run
 from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.estimators import final_fit

@@ -11,7 +11,7 @@ import pytest
 from frugalsvm import Certificate, PortableModel
 from frugalsvm.cli import study, validation
 from frugalsvm.cli.class_weights import RARE, ClassWeights, parse_class_weight
-from frugalsvm.cli.errors import UsageProblem
+from frugalsvm.cli.session import UsageProblem
 from frugalsvm.estimators import cells
 from frugalsvm.estimators.folds import FoldJob
 from frugalsvm.tables import Target

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frugalsvm.cli.coded import Coded
+from frugalsvm.cli.study import Coded
 from frugalsvm.tables import make_plan, read_table
 from tests.cli.conftest import write_csv
 

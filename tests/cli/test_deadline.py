@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from frugalsvm.cli import reporting
-from frugalsvm.cli.deadline import Deadline
-from frugalsvm.cli.fitting import fit_all
+from frugalsvm.cli.choosing import fit_all
+from frugalsvm.cli.session import Deadline
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.cli.validation import cross_validate
 

@@ -11,7 +11,7 @@ import pytest
 
 from frugalsvm import PortableModel
 from frugalsvm.export import Feature, Sigmoid
-from frugalsvm.export.categories import MISSING_WORDS
+from frugalsvm.export.lookups import MISSING_WORDS
 from tests.cli.conftest import columns, write_csv
 
 AGES = ["", 31.0, 64.0]

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC, PortableModel
-from frugalsvm.cli.data_options import DataOptions
-from frugalsvm.cli.fit_files import Files
-from frugalsvm.cli.fit_run import Run
+from frugalsvm.cli.fit import Files, Run
+from frugalsvm.cli.options import DataOptions
 from frugalsvm.cli.session import Session
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.solving.options import PartSizes
@@ -311,7 +310,7 @@ def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
 
 
 def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
-    from frugalsvm.cli import fitting
+    from frugalsvm.cli import choosing as fitting
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt

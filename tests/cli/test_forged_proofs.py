@@ -7,8 +7,7 @@ import pytest
 
 from frugalsvm import Certificate, Problem, near_optimal, solve
 from frugalsvm.tables import Preparation, read_table
-from frugalsvm.tables.prepared_columns import NumberColumn
-from frugalsvm.tables.standard import common_scale, moments
+from frugalsvm.tables.prepared_columns import NumberColumn, common_scale, moments
 from frugalsvm.tables.target import known_target
 from tests.checker.forging import sealed
 from tests.cli.conftest import write_csv

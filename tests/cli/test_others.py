@@ -286,7 +286,7 @@ def test_every_command_has_examples_and_the_common_options(run):
 
 
 def test_a_quiet_demo_as_json(run, monkeypatch):
-    from frugalsvm.cli import demo
+    from frugalsvm.cli import entry as demo
 
     def run_demo(*arguments, **options):
         print("words")

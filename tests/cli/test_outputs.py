@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from frugalsvm.cli.errors import UsageProblem
 from frugalsvm.cli.outputs import check_output, write_file, write_text
+from frugalsvm.cli.session import UsageProblem
 
 FULL = Path("/dev/full")
 

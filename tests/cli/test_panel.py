@@ -8,7 +8,7 @@ from frugalsvm.cli import panel as panel_module
 from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.session import Session
 from frugalsvm.estimators.cells import ChoiceProgress
-from frugalsvm.run.progress import Progress, logger
+from frugalsvm.run.monitor import Progress, logger
 
 
 def session(is_terminal, **options):

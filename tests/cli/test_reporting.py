@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.cli import reporting
-from frugalsvm.cli.fitting import fit_all
+from frugalsvm.cli.choosing import fit_all
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.cli.validation import cross_validate
 from frugalsvm.report import render

@@ -7,8 +7,7 @@ import pytest
 from rich.console import Console
 
 from frugalsvm.cli import entry
-from frugalsvm.cli.errors import UsageProblem
-from frugalsvm.cli.session import LONGEST, Session, guarded, plain
+from frugalsvm.cli.session import LONGEST, Session, UsageProblem, guarded, plain
 from tests.cli.conftest import write_csv
 
 # A text of a file that would like to be a line of ours.

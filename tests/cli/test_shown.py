@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.cli.shown import tie_words
+from frugalsvm.cli.levels import tie_words
 from frugalsvm.cli.thresholds import shortest_between
 from tests.cli.conftest import write_csv
 

@@ -441,7 +441,7 @@ def test_clients_that_cannot_be_used(client):
 
 
 def test_a_cluster_without_workers(monkeypatch):
-    monkeypatch.setattr("frugalsvm.distributed.clients.PATIENCE", 0.1)
+    monkeypatch.setattr("frugalsvm.distributed.dask_frugal_svc.PATIENCE", 0.1)
     with (
         Client(n_workers=0, dashboard_address=":0", set_as_default=False) as client,
         pytest.raises(ValueError, match="no workers"),

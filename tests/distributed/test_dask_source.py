@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from frugalsvm.distributed.column_blocks import ColumnBlocks
+from frugalsvm.distributed.dask_source import ColumnBlocks
 from frugalsvm.problem.sources import make_source
 from tests.problem.sources.tables import labels, numbers
 

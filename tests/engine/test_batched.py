@@ -9,7 +9,7 @@ from frugalsvm import Problem
 from frugalsvm.engine.batched import BatchedEngine, _shifted, why_not_batched
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.engine.perspective import perspective, region_request
-from frugalsvm.engine.region import Region
+from frugalsvm.engine.protocol import Region
 from tests.reference import random_data, svm_value
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem
-from frugalsvm.engine.merging import merge_zeros
+from frugalsvm.engine.column_generation import merge_zeros
 from frugalsvm.engine.parameters import EngineParameters
 from tests.reference import random_data
 

@@ -6,7 +6,7 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.protocol import WorkingSet
-from frugalsvm.kernels.rounds import DROP_ROUNDS
+from frugalsvm.kernels.working_set import DROP_ROUNDS
 from tests.reference import random_data
 
 

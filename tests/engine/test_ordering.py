@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm.engine.ordering import SORTED_UP_TO, smallest
+from frugalsvm.engine.columns import SORTED_UP_TO, smallest
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm.engine.region import Region
+from frugalsvm.engine.protocol import Region
 
 COSTS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 
-from frugalsvm.engine.rows import RowCache
+from frugalsvm.engine.source import RowCache
 
 DATA = np.arange(50.0).reshape(10, 5)
 

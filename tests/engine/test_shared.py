@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.engine.shared import SharedEngine
+from frugalsvm.engine.native import SharedEngine
 from tests.classes import KINDS, class_arguments, class_problem, one_against_rest
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm.engine.subsampling import draw
+from frugalsvm.engine.tall import draw
 
 
 def drawn(m=1000, size=100, share=0.3, least=1, seed=0):

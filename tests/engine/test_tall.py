@@ -12,7 +12,7 @@ from frugalsvm.engine.native import NativeEngine
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.tall import TallEngine
-from frugalsvm.search.native.relaxation import relax_natively
+from frugalsvm.search.native import relax_natively
 from tests.reference import brute_force, svm_value
 
 # A few hundred samples count as very many.

@@ -8,13 +8,17 @@ from frugalsvm.engine.batched import BatchedEngine
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.engine.trial import TrialEngine, _Relaxed
-from frugalsvm.kernels import batch_bounds
+from frugalsvm.kernels import screening as batch_bounds
 from frugalsvm.run.stopping import StopCondition
 from frugalsvm.search.restarts import SwapOptions
-from frugalsvm.solving.compiling import may_batch
-from frugalsvm.tree import engines
-from frugalsvm.tree.branch_and_bound import TreeOptions
-from frugalsvm.tree.engines import ENGINES, engine_of, nodes_together
+from frugalsvm.solving.solver import may_batch
+from frugalsvm.tree import branch_and_bound as engines
+from frugalsvm.tree.branch_and_bound import (
+    ENGINES,
+    TreeOptions,
+    engine_of,
+    nodes_together,
+)
 from tests.reference import random_data
 
 

@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from frugalsvm.estimators.folds import FoldJob, run_folds
-from frugalsvm.estimators.splits import possible_folds, stratified_splits
-from frugalsvm.run.parallel import Shared
+from frugalsvm.estimators.folds import (
+    FoldJob,
+    possible_folds,
+    run_folds,
+    stratified_splits,
+)
+from frugalsvm.run.threads import Shared
 
 SIGNS = np.where(np.arange(30) % 3, 1.0, -1.0)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import near_optimal
-from frugalsvm.estimators.roles import exchanges, roles_of
+from frugalsvm.estimators.exchanges import exchanges, roles_of
 from frugalsvm.report.plotting import SupportsDisplay
 from tests.run.test_markup import EVIL, parsed
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from frugalsvm import Problem, near_optimal, verify
-from frugalsvm.estimators import search
+from frugalsvm.estimators import near_optimal as search
 from frugalsvm.estimators.exchanges import ExchangeTrials
 from frugalsvm.solving.options import SolveOptions
 from frugalsvm.tree.listing import Listing, Threshold, solve_support

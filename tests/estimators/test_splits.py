@@ -5,9 +5,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from frugalsvm import FrugalSVCCV
+from frugalsvm.estimators.folds import Samples, make_splits
 from frugalsvm.estimators.grid_search import GridSearch
-from frugalsvm.estimators.samples import Samples
-from frugalsvm.estimators.splits import make_splits
 from tests.reference import random_data
 
 ALL = np.arange(40)

@@ -18,9 +18,8 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from frugalsvm import PortableModel
-from frugalsvm.export.onnx_columns import OnnxColumns
-from frugalsvm.export.origins import read_origins
-from frugalsvm.export.raw_columns import input_columns
+from frugalsvm.export.onnx import OnnxColumns
+from frugalsvm.export.origins import input_columns, read_origins
 
 # Rows that a model has not seen.
 N_NEW = 25

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from frugalsvm import PortableModel
 from frugalsvm.export import Feature, InvalidModel
-from frugalsvm.export.categories import MISSING_WORDS, Spelling, is_written_differently
+from frugalsvm.export.lookups import MISSING_WORDS, Spelling, is_written_differently
 
 LEVELS = st.lists(
     st.text("0.1-5eTrue", max_size=6) | st.sampled_from(["True", "False", "true"]),

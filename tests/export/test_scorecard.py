@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from frugalsvm import PortableModel
 from frugalsvm.export import Feature, Group, Sigmoid
-from frugalsvm.export.points import NONE, Ranges, Values
+from frugalsvm.export.statistics import NONE, Ranges, Values
 from tests.export.models import data, fitted
 from tests.run.test_markup import EVIL, parsed
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from frugalsvm.engine.native import NativeEngine
-from frugalsvm.kernels import active_set_point, active_set_steps, near
+from frugalsvm.kernels import active_set_point, active_set_steps
+from frugalsvm.kernels import column_exchanges as near
 from frugalsvm.kernels.active_set_steps import EXCEEDED, FAILED, SOLVED, StepGoal
 from frugalsvm.kernels.data import NEVER
 from tests.kernels.compiled import compiled

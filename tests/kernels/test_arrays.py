@@ -1,6 +1,6 @@
 import numpy as np
 
-from frugalsvm.kernels import arrays
+from frugalsvm.kernels import linalg as arrays
 from tests.kernels.compiled import compiled
 
 filled, join, new_marks, part = map(

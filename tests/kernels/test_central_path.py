@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels import admitted as admitted_kernels
-from frugalsvm.kernels import central_path, hinge, linalg
+from frugalsvm.kernels import central_path, linalg
+from frugalsvm.kernels import data as admitted_kernels
+from frugalsvm.kernels import smoothing as hinge
 from frugalsvm.kernels.central_path import ChoiceVariables
 from tests.kernels.compiled import compiled
 from tests.kernels.programs import program_of

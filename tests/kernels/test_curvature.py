@@ -5,10 +5,9 @@ import pytest
 from numba import njit
 
 from frugalsvm.kernels import newton, newton_system
-from frugalsvm.kernels.admitted import new_admitted
+from frugalsvm.kernels.branching import CANDIDATES, find_curvatures
 from frugalsvm.kernels.central_path import centre_choice, start, zero_point
-from frugalsvm.kernels.curvature import CANDIDATES, find_curvatures
-from frugalsvm.kernels.data import NEVER
+from frugalsvm.kernels.data import NEVER, new_admitted
 from tests.kernels.programs import program_of, whole_rows
 
 Newton, new_newton, new_system = (

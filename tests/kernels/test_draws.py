@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frugalsvm.kernels import draws
+from frugalsvm.kernels import linalg as draws
 from tests.kernels.compiled import compiled
 
 draw = compiled(draws.draw)

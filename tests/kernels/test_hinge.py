@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from frugalsvm.kernels import hinge
+from frugalsvm.kernels import smoothing as hinge
 from tests.kernels.compiled import compiled
 
 balance, balance_machines, best_intercept, hinge_sum, longest_step = map(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels.intercept import intercept_of
+from frugalsvm.kernels.smoothing import intercept_of
 
 
 @pytest.mark.parametrize("m", [2, 9, 200])

@@ -5,8 +5,7 @@ import pytest
 from numba import njit
 
 from frugalsvm.kernels import machine_blocks, newton_system
-from frugalsvm.kernels.admitted import admit, new_admitted
-from frugalsvm.kernels.data import NEVER
+from frugalsvm.kernels.data import NEVER, admit, new_admitted
 from tests.kernels.programs import program_of, whole_rows
 from tests.kernels.test_newton import random_point
 

@@ -5,14 +5,13 @@ import pytest
 from numba import njit
 
 from frugalsvm.kernels import newton, newton_system
-from frugalsvm.kernels.admitted import admit, new_admitted
 from frugalsvm.kernels.central_path import (
     ChoiceVariables,
     Point,
     SampleVariables,
     zero_point,
 )
-from frugalsvm.kernels.data import NEVER
+from frugalsvm.kernels.data import NEVER, admit, new_admitted
 from frugalsvm.kernels.newton import Newton
 from tests.kernels.programs import program_of, whole_rows
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.kernels import rounds
+from frugalsvm.kernels import working_set as rounds
 from frugalsvm.kernels.data import RegionArrays, WorkingSetArrays
-from frugalsvm.kernels.rounds import RelaxationGoal
+from frugalsvm.kernels.working_set import RelaxationGoal
 from tests.kernels.compiled import compiled
 from tests.reference import random_data
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from frugalsvm.kernels import sign_steps, svm
+from frugalsvm.kernels import svm
+from frugalsvm.kernels import svm as sign_steps
 from frugalsvm.kernels.data import NEVER, Data
 from frugalsvm.kernels.interior_point import BestPair, Goal, PrimalDual
 from frugalsvm.kernels.program import restrict as restrict_kernel

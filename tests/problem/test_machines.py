@@ -105,7 +105,7 @@ def test_dual_points_are_for_all_samples_of_all_machines():
 
 
 def test_copies_that_do_not_fit_are_refused(monkeypatch):
-    from frugalsvm.problem import machines
+    from frugalsvm.problem import data as machines
 
     asked = []
     monkeypatch.setattr(machines, "check_room", lambda *given: asked.append(given))

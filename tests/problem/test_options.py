@@ -5,8 +5,10 @@ import pytest
 
 from frugalsvm.paper.algorithms.exact_procedure import ExactOptions
 from frugalsvm.paper.algorithms.heuristic import HeuristicOptions
-from frugalsvm.paper.algorithms.kernel_search import KernelSearchOptions
-from frugalsvm.paper.algorithms.local_search import LocalSearchOptions
+from frugalsvm.paper.algorithms.kernel_search import (
+    KernelSearchOptions,
+    LocalSearchOptions,
+)
 from frugalsvm.search.restarts import SwapOptions
 from frugalsvm.tree.branch_and_bound import TreeOptions
 

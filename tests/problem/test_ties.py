@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, PortableModel
-from frugalsvm.problem.ties import decimals_of, most_frequent, rounded
+from frugalsvm.problem.solution import decimals_of, most_frequent, rounded
 from frugalsvm.report import cross_validation_of
 
 

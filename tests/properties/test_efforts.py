@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from frugalsvm import Problem, solve
-from frugalsvm.run.effort import EFFORTS, Effort
+from frugalsvm.run.stopping import EFFORTS, Effort
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters, TemperingParameters
 from frugalsvm.search.tempering import Tempering, can_temper

@@ -5,7 +5,7 @@ from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, confusion_matrix, roc_auc_score
 
 from frugalsvm.report import cross_validation_of
-from frugalsvm.report.curves import GRID, calibration_of, roc_of, wilson_interval
+from frugalsvm.report.held_out import GRID, calibration_of, roc_of, wilson_interval
 
 
 def outcomes(n=500, seed=1):

@@ -20,6 +20,7 @@ from frugalsvm import (
     frugal_path,
     near_optimal,
 )
+from frugalsvm.report.displays import N_LETTERS, label
 from frugalsvm.report.plotting import (
     BudgetPathDisplay,
     ProgressDisplay,
@@ -28,7 +29,6 @@ from frugalsvm.report.plotting import (
     SupportsDisplay,
     WeightsDisplay,
 )
-from frugalsvm.report.style import N_LETTERS, label
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.report import BudgetPath, ProgressCurve, RocCurve, figures
-from frugalsvm.report.svg import (
+from frugalsvm.report.figures import (
     Axis,
     Plot,
     bar,

@@ -10,10 +10,10 @@ from frugalsvm.report import (
     SelectedFeature,
     Verdict,
     headline,
-    proved,
     render,
     words,
 )
+from frugalsvm.report import words as proved
 from tests.report import samples
 
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"

@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from frugalsvm import FrugalSVCCV, Problem, solve
 from frugalsvm.estimators import grid_search
-from frugalsvm.run.blas import single_threaded_blas
 from frugalsvm.run.stopping import Abandoned, StopCondition
 from frugalsvm.run.supervision import supervise
+from frugalsvm.run.threads import single_threaded_blas
 from frugalsvm.search.evaluator import Evaluator
 from tests.reference import random_data
 

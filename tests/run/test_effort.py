@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from frugalsvm import FrugalSVC, Problem, Status, solve
 from frugalsvm.engine.work import svm_work
-from frugalsvm.run.effort import EFFORTS, Effort, check_effort
+from frugalsvm.run.stopping import EFFORTS, Effort, check_effort
 from frugalsvm.search.parameters import SearchParameters
-from frugalsvm.search.sampled import n_searched
+from frugalsvm.search.reduced import n_searched
 from frugalsvm.solving.running import search_limit
 from tests.reference import random_data
 
@@ -153,7 +153,7 @@ def test_limits_that_are_not_reached_do_not_warn():
 
 def test_no_tree_is_started_if_it_would_have_few_nodes(problem, monkeypatch):
     assert "nodes" in solve(problem, random_state=0).counters
-    monkeypatch.setattr("frugalsvm.solving.search.node_work", lambda engine: 1e9)
+    monkeypatch.setattr("frugalsvm.solving.methods.node_work", lambda engine: 1e9)
     run = solve(problem, random_state=0)
     assert "nodes" not in run.counters
     # Explicitly requested nodes are searched.

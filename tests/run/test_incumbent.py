@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.problem.solution import Solution
-from frugalsvm.run.incumbent import LEAST_GAP, Incumbent
+from frugalsvm.run.monitor import LEAST_GAP, Incumbent
 
 
 def solution(objective):

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from frugalsvm.run import markup
+from frugalsvm.run import words as markup
 
 EVIL = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&"
 

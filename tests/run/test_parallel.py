@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, frugal_path, stability_selection
 from frugalsvm.estimators.folds import FoldJob
-from frugalsvm.run.parallel import Shared, sent_once, thread_count
+from frugalsvm.run.threads import Shared, sent_once, thread_count
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = scale(X)[::4]

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from frugalsvm.run.progress import (
+from frugalsvm.run.monitor import (
     LOG_INTERVAL,
     History,
     Progress,

@@ -17,11 +17,12 @@ from sklearn.model_selection import cross_val_score
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, near_optimal, relax, solve
 from frugalsvm.engine.perspective import region_request
-from frugalsvm.estimators import final_fit, search
+from frugalsvm.estimators import final_fit
+from frugalsvm.estimators import near_optimal as search
 from frugalsvm.run.monitor import Monitor
 from frugalsvm.run.stopping import StopCondition
 from frugalsvm.run.supervision import Hold, supervise
-from frugalsvm.solving import refit
+from frugalsvm.solving import polish as refit
 from tests.reference import random_data
 
 

@@ -6,8 +6,13 @@ import pytest
 from frugalsvm import Problem
 from frugalsvm.search import swap
 from frugalsvm.search.evaluator import Evaluator
-from frugalsvm.search.exchanges import after_exchange, ranked_exchanges
-from frugalsvm.search.swap import add_drop, drop_add, swap_search
+from frugalsvm.search.swap import (
+    add_drop,
+    after_exchange,
+    drop_add,
+    ranked_exchanges,
+    swap_search,
+)
 from tests.reference import random_data
 
 

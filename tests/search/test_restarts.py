@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.run.incumbent import Incumbent
+from frugalsvm.run.monitor import Incumbent
 from frugalsvm.search import restarts
 from frugalsvm.search.evaluator import Evaluator, Stop
 from frugalsvm.search.parameters import DEFAULTS, SearchParameters

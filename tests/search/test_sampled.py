@@ -8,11 +8,11 @@ import scipy.sparse as sp
 
 from frugalsvm import Problem, solve
 from frugalsvm.engine.parameters import EngineParameters
-from frugalsvm.run.incumbent import Incumbent
+from frugalsvm.run.monitor import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters
+from frugalsvm.search.reduced import SampledSearch, is_for_samples, n_searched
 from frugalsvm.search.restarts import SwapOptions
-from frugalsvm.search.sampled import SampledSearch, is_for_samples, n_searched
 from tests.reference import brute_force
 
 OPTIONS = SwapOptions(patience=8)

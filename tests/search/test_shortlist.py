@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem, relax, solve
-from frugalsvm.run.incumbent import Incumbent
+from frugalsvm.run.monitor import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters
+from frugalsvm.search.reduced import ShortlistSearch
 from frugalsvm.search.restarts import SwapOptions
-from frugalsvm.search.shortlist import ShortlistSearch
 from tests.reference import random_data
 
 OPTIONS = SwapOptions(patience=8)

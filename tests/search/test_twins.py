@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from frugalsvm import Problem
+from frugalsvm.search.estimates import Twins
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import EstimateParameters, SearchParameters
-from frugalsvm.search.twins import Twins
 
 
 def blocks(seed=0, m=50, n=400, size=8, **arguments):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from frugalsvm import ConstantModelWarning, FrugalSVC, Problem, Status, solve, verify
-from frugalsvm.search.intercept import best_intercept
-from frugalsvm.solving.ghosts import GHOST, PrimalPoint, ghost_limit, without_ghosts
+from frugalsvm.search.evaluator import best_intercept
 from frugalsvm.solving.options import PartSizes, SolveOptions
+from frugalsvm.solving.polish import GHOST, PrimalPoint, ghost_limit, without_ghosts
 from frugalsvm.solving.solver import run_or_raise
 from tests.reference import random_data
 

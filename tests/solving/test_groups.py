@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, solve, verify
-from frugalsvm.solving.ghosts import PrimalPoint, without_ghosts
 from frugalsvm.solving.options import PartSizes, SolveOptions
-from frugalsvm.solving.refit import with_refit
+from frugalsvm.solving.polish import PrimalPoint, with_refit, without_ghosts
 from frugalsvm.solving.result import Result, Status
 from frugalsvm.solving.solver import run_or_raise
 

@@ -5,10 +5,9 @@ import pytest
 
 from frugalsvm import FrugalSVC, Problem, solve, verify
 from frugalsvm.estimators.models import svm_on
-from frugalsvm.problem.ties import rounded
+from frugalsvm.problem.solution import rounded
 from frugalsvm.search.evaluator import Evaluator
-from frugalsvm.solving.ghosts import PrimalPoint
-from frugalsvm.solving.polish import NOTHING, RISE, polished
+from frugalsvm.solving.polish import NOTHING, RISE, PrimalPoint, polished
 from tests.classes import class_problem
 
 KINDS = ("plain", "weights", "no intercept", "signs", "groups", "standardised")

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, PortableModel, Problem, solve, verify
-from frugalsvm.solving.refit import with_refit
+from frugalsvm.solving.polish import with_refit
 from tests.reference import brute_force, random_data
 
 

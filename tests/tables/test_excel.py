@@ -9,9 +9,8 @@ import pytest
 
 from frugalsvm.tables import Numbers, TableError, Texts, read_table
 from frugalsvm.tables.columns import check_clear
-from frugalsvm.tables.excel import write_sheet
+from frugalsvm.tables.excel import Layout, write_sheet
 from frugalsvm.tables.formats import FormatRule, FormatRules
-from frugalsvm.tables.layout import Layout
 
 openpyxl = pytest.importorskip("openpyxl")
 

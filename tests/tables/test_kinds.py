@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm.tables import TableError, kinds, make_plan
-from frugalsvm.tables.errors import UnknownColumn
+from frugalsvm.tables.columns import UnknownColumn
 from frugalsvm.tables.kinds import check_missing, check_wanted
 from tests.tables.tables import made
 

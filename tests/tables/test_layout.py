@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from frugalsvm.tables import TableError, find_target, make_plan, read_table
-from frugalsvm.tables.labels import joined
-from frugalsvm.tables.layout import Layout
+from frugalsvm.tables.excel import Layout
+from frugalsvm.tables.target import joined
 
 TURNED = Layout(is_transposed=True)
 GENES = "gene,S1,S2,S3,S4\nA,1.5,2,3,4\nB,0.1,,0.3,0.4\nkind,x,y,x,y\n"

@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.run.words import different
 from frugalsvm.tables import Preparation, TableError, make_plan, preparation
-from frugalsvm.tables.standard import STANDARD_TOL, deviation, moments
+from frugalsvm.tables.prepared_columns import STANDARD_TOL, deviation, moments
 from tests.tables.tables import made
 
 N = 12

@@ -1,7 +1,7 @@
 import pytest
 
 from frugalsvm.tables import TableError, find_target
-from frugalsvm.tables.errors import UnknownColumn
+from frugalsvm.tables.columns import UnknownColumn
 from frugalsvm.tables.target import PositiveError, known_target
 from tests.tables.tables import made
 

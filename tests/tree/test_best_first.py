@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from frugalsvm.run.incumbent import Incumbent
+from frugalsvm.run.monitor import Incumbent
 from frugalsvm.tree.best_first import BestFirstTree, Policy
+from frugalsvm.tree.branch_and_bound import Diving
 from frugalsvm.tree.branching import Reliability
-from frugalsvm.tree.diving import Diving
-from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
+from frugalsvm.tree.evaluation import AllFeatures, NodeSolver
 from frugalsvm.tree.parameters import TreeParameters
 from tests.reference import brute_force
 from tests.tree.problems import KINDS, small_problem

@@ -3,7 +3,7 @@
 import numpy as np
 
 from frugalsvm.engine.protocol import WorkingSet
-from frugalsvm.tree.frontier import Frontier
+from frugalsvm.tree.best_first import Frontier
 from frugalsvm.tree.node import BranchingData, Node
 
 

@@ -5,13 +5,17 @@ import pytest
 
 from frugalsvm.checker import PackedPoint, unpack
 from frugalsvm.engine.perspective import perspective
-from frugalsvm.run.incumbent import Incumbent
+from frugalsvm.run.monitor import Incumbent
 from frugalsvm.search.evaluator import Evaluator
+from frugalsvm.tree.best_first import Expansion
 from frugalsvm.tree.branching import Reliability
-from frugalsvm.tree.evaluation import Evaluation, run_evaluations
-from frugalsvm.tree.expansion import Expansion
+from frugalsvm.tree.evaluation import (
+    AllFeatures,
+    Evaluation,
+    NodeSolver,
+    run_evaluations,
+)
 from frugalsvm.tree.node import Node
-from frugalsvm.tree.node_solver import AllFeatures, NodeSolver
 from tests.reference import brute_force
 from tests.tree.problems import KINDS, small_problem
 

@@ -6,8 +6,8 @@ import heapq
 import numpy as np
 import pytest
 
-from frugalsvm.tree.outlook import Outlook
 from frugalsvm.tree.parameters import TreeParameters
+from frugalsvm.tree.payoff import Outlook
 
 # Trusts estimates from few branchings, too.
 TRUSTING = TreeParameters(least_known=1, well_known=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve
-from frugalsvm.run.effort import EFFORTS, Effort
+from frugalsvm.run.stopping import EFFORTS, Effort
 from frugalsvm.tree.parameters import DEFAULTS
 from frugalsvm.tree.payoff import Payoff
 from tests.reference import random_data

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import frugalsvm.checker
 from frugalsvm import Certificate, FrugalSVC, InvalidCertificate, Problem, solve, verify
 from frugalsvm.checker import checksum
-from frugalsvm.solving.refit import with_refit
+from frugalsvm.solving.polish import with_refit
 from tests.checker.grouped import random_grouped
 from tests.reference import brute_force
 from tests.tree.problems import KINDS, small_problem

@@ -102,9 +102,8 @@ ignored here: the proof is about the numbers in X and y.
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
 problem, ``columns`` its groups and signs and ``scaling`` its units, ``table`` reads
 large and sparse data in blocks, ``points`` unpacks dual points, ``arithmetic`` does the
-directed rounding,
-``machines`` adds up the machines (one for two classes), ``proof`` checks the tree,
-``listing`` the list and ``refit`` the refit.
+directed rounding, ``machines`` adds up the machines (one for two classes), ``proof``
+checks the tree and the refit, ``listing`` the list.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
 from .machines import Machines
 from .points import PackedPoint, pack, unpack
-from .proof import COST_SLACK, ProofData, ProofTree
+from .proof import COST_SLACK, ProofData, ProofTree, VerifiedRefit, check_refit
 from .reading import (
     CLAIM_TOL,
     FORMAT,
@@ -131,7 +130,6 @@ from .reading import (
     save_arrays,
     within_rounding,
 )
-from .refit import VerifiedRefit, check_refit
 from .scaling import standard_units
 from .statement import (
     Statement,

@@ -18,11 +18,11 @@ import numpy as np
 from ..problem.problem import Problem
 from ..run.stopping import StopCondition
 from ..search import tempering
-from ..search.intercept import best_intercept
-from ..search.native.certified import FAMILY, WITH_M, certified_bound
+from ..search.evaluator import best_intercept
+from ..search.native import FAMILY, WITH_M, certified_bound
 from ..search.relaxations import relax
 from ..solving.solver import solve
-from ..tree import engines
+from ..tree import branch_and_bound
 
 N_SAMPLES, N_FEATURES = 30, 12
 # Enough for a tree with screening, branching and a certificate.
@@ -61,7 +61,7 @@ def warmup() -> Warmup:
     before = _count()
     for problem in _problems():
         _solve_in_all_ways(problem)
-    for warm_up in (tempering.warm_up, engines.warm_up):
+    for warm_up in (tempering.warm_up, branch_and_bound.warm_up):
         warm_up(StopCondition())
     compiled, loaded = (int(n) for n in np.subtract(_count(), before))
     seconds = time.perf_counter() - started

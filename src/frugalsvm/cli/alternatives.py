@@ -7,16 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from ..run.words import counted, listed
-from ..tables.gaps import REFUSE
+from ..tables.columns import REFUSE
+from ..tables.excel import Layout
 from ..tables.kinds import MIN_LEVEL
-from ..tables.layout import Layout
 from . import options as opt
-from .data_options import DataOptions
-from .deadline import Deadline
-from .errors import InterruptedFit, UsageProblem
+from .options import DataOptions
 from .outputs import check_output, given_with_errors, write_certificate
 from .panel import Panel
-from .session import Session, plain
+from .session import Deadline, InterruptedFit, Session, UsageProblem, plain
 
 EXAMPLES = (
     "frugalsvm alternatives data.csv --target y --max-features 5 --tolerance 1%",
@@ -82,9 +80,8 @@ def alternatives(
     Shows which features are proved to be in every good model, and what can replace the
     others.
     """
-    from .cautions import Cautions
     from .class_weights import parse_class_weight
-    from .formats import parse_formats
+    from .options import parse_formats
     from .parsing import (
         check_cost_options,
         check_search,
@@ -95,7 +92,7 @@ def alternatives(
         parse_signs,
         parse_unlabelled,
     )
-    from .reporting import list_alternatives
+    from .reporting import Cautions, list_alternatives
     from .results import class_weight_of
     from .study import Conditions, Search
 
@@ -147,7 +144,7 @@ def alternatives(
 
 
 def _show(session: Session, found: Any) -> None:
-    from ..estimators.explanation import explanation
+    from ..estimators.exchanges import explanation
 
     n = len(found)
     session.show("", f"{n:,} model{'s' * (n > 1)} within {100 * found.tolerance:.3g} %")
@@ -180,7 +177,7 @@ def _role(one: Any) -> str:
 
 
 def _content(found: Any) -> dict[str, Any]:
-    from ..estimators.explanation import explanation
+    from ..estimators.exchanges import explanation
 
     names = found.feature_names
     return {

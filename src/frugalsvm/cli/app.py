@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import platform
+import sys
+from contextlib import ExitStack, redirect_stdout
+from typing import Annotated, Any
 
 import typer
 
-from . import alternatives, builtin, export, fit, info, path, predict, scorecard, verify
-from .session import command
-from .versions import own_version
+from . import alternatives, export, fit, path, predict, scorecard, verify
+from . import options as opt
+from .entry import own_version
+from .session import Session, command
 
 app = typer.Typer(
     name="frugalsvm",
@@ -37,6 +42,105 @@ def _main(
     ] = False,
 ) -> None:
     pass
+
+
+DEMO_EXAMPLES = ("frugalsvm demo", "frugalsvm demo --effort fast")
+WARMUP_EXAMPLES = ("frugalsvm warmup",)
+
+
+def demo(session: Session, effort: opt.Effort = "normal") -> None:
+    """Fit a model to a built-in data set, and explain the result."""
+    from .entry import run_demo
+    from .parsing import check_search
+
+    check_search(effort, None)
+    with ExitStack() as stack:
+        if session.json:
+            nowhere = stack.enter_context(open(os.devnull, "w"))
+            stack.enter_context(
+                redirect_stdout(nowhere if session.quiet else sys.stderr)
+            )
+        content = run_demo(effort, session.seed, verbose=not session.quiet)
+    session.give(content)
+
+
+def warmup(session: Session) -> None:
+    """Compile all kernels in advance and cache them, for images and clusters."""
+    from .all_kernels import warmup as compile_all
+
+    session.say("Compiling kernels that are not in the cache ...")
+    done = compile_all()
+    session.show(
+        f"{done.compiled} kernels compiled, {done.loaded} loaded, "
+        f"{done.seconds:.1f} s.",
+        *(f"Cache: {folder}" for folder in done.folders),
+    )
+    session.give(
+        {
+            "compiled": done.compiled,
+            "loaded": done.loaded,
+            "seconds": done.seconds,
+            "folders": done.folders,
+        }
+    )
+    if not done.folders:
+        session.warn("nothing was cached: no cache folder is writable")
+        raise typer.Exit(1)
+
+
+# --- ``frugalsvm info``: versions, solvers, threads and the cache ---------------------
+
+INFO_EXAMPLES = ("frugalsvm info", "frugalsvm info --json")
+
+
+def info(session: Session) -> None:
+    """Show versions, available solvers, threads and the cache."""
+    content = gather()
+    table = session.table("what", "value")
+    for name, value in content.items():
+        words = value
+        if isinstance(value, dict):
+            words = ", ".join(f"{key} {one}" for key, one in value.items())
+        elif isinstance(value, list):
+            words = ", ".join(map(str, value)) or "none"
+        table.add_row(name, str(words))
+    session.show(table)
+    session.give(content)
+
+
+def gather() -> dict[str, Any]:
+    """All entries by name."""
+    from ..paper.solvers import available_solvers
+    from .entry import versions
+
+    return {
+        "versions": versions(),
+        "platform": platform.platform(),
+        "solvers": ["native", *available_solvers()],
+        "cores": os.cpu_count() or 1,
+        "cores for this process": _usable_cores(),
+        "thread settings": {
+            name: os.environ[name]
+            for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+            if name in os.environ
+        },
+        **_caches(),
+    }
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _caches() -> dict[str, Any]:
+    """The cache folders of compiled kernels, and how many each has."""
+    from ..kernels._cache import folders
+
+    found = {str(one): len(list(one.glob("*.nbc"))) for one in folders()}
+    kept = [f"{name} ({n} kernels)" for name, n in found.items() if n]
+    return {"cache": kept or ["empty; run frugalsvm warmup to fill it"]}
 
 
 for _name, _function, _examples, _words in (
@@ -78,17 +182,17 @@ for _name, _function, _examples, _words in (
         "Export a model as SQL, Python or ONNX.",
     ),
     ("verify", verify.verify, verify.EXAMPLES, "Check a proof against the table."),
-    ("demo", builtin.demo, builtin.DEMO_EXAMPLES, "Fit a model to built-in data."),
+    ("demo", demo, DEMO_EXAMPLES, "Fit a model to built-in data."),
     (
         "warmup",
-        builtin.warmup,
-        builtin.WARMUP_EXAMPLES,
+        warmup,
+        WARMUP_EXAMPLES,
         "Compile all kernels in advance.",
     ),
     (
         "info",
-        info.info,
-        info.EXAMPLES,
+        info,
+        INFO_EXAMPLES,
         "Show versions, solvers, threads and the cache.",
     ),
 ):

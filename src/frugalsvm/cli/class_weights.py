@@ -10,7 +10,7 @@ import numpy as np
 
 from ..run.words import quote
 from ..tables import Target
-from .errors import UsageProblem
+from .session import UsageProblem
 
 AUTO, BALANCED, NONE = WORDS = ("auto", "balanced", "none")
 # With two classes, one with a smaller fraction of the rows is rare: 2 / (3 K).

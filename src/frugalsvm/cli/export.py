@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options as opt
-from .errors import UsageProblem
 from .outputs import STDOUT, check_output, given_with_errors, write_bytes, write_text
-from .session import Session
+from .session import Session, UsageProblem
 
 if TYPE_CHECKING:
     from ..export import PortableModel
@@ -48,8 +47,7 @@ def export(
     SQL and Python use the columns of the table, with categories as text. ONNX uses the
     features, with 0 or 1 for each category.
     """
-    from ..export.origins import takes_columns
-    from ..export.raw_columns import input_columns
+    from ..export.origins import input_columns, takes_columns
     from .models import load_model
 
     check_output("--output", output, model)

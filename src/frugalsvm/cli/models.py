@@ -10,31 +10,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..export import InvalidModel, PortableModel
-from ..export.categories import MISSING_WORDS, truth
-from ..export.lookups import BOOLEAN, NUMBER
+from ..export.content import Feature, Group, Proof, RefitProof
+from ..export.lookups import BOOLEAN, MISSING_WORDS, NUMBER, truth
 from ..export.lookups import places as places_of_values
-from ..export.origins import CLASS_WEIGHTS, PREPARATION, read_origins, takes_columns
-from ..export.parts import Feature, Group, Proof, RefitProof
-from ..export.points import Values, are_values, places
-from ..export.raw_columns import column_kinds, input_columns, rows_without_value
-from ..export.statistics import LEAST
-from ..problem.ties import rounded
+from ..export.origins import (
+    CLASS_WEIGHTS,
+    PREPARATION,
+    column_kinds,
+    input_columns,
+    read_origins,
+    rows_without_value,
+    takes_columns,
+)
+from ..export.statistics import LEAST, Values, are_values, places
+from ..problem.solution import rounded
 from ..run.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import Texts, UnclearNumbers, check_clear
-from ..tables.errors import listed
+from ..tables.columns import Texts, UnclearNumbers, check_clear, listed
+from ..tables.excel import USUAL, Layout
 from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.layout import USUAL, Layout
 from ..tables.prepared_columns import NumberColumn, as_texts
-from .formats import check_names, combined
-from .versions import own_version
+from .entry import own_version
+from .options import check_names, combined
 
 # Maximum number of rows that a warning lists.
 N_ROWS = 8
 
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
-    from .fitting import Fit
+    from .choosing import Fit
     from .study import PreparedTable
 
 

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import typer
+
+from ..tables import Table
+from ..tables.columns import INDICATOR, unknown_column
+from ..tables.excel import USUAL, Layout
+from ..tables.formats import (
+    ALL_OPEN,
+    DECIMALS,
+    GROUPS,
+    NO_GROUPS,
+    FormatRule,
+    FormatRules,
+)
+from ..tables.kinds import MIN_LEVEL
+from .panel import Panel
+from .session import Session, UsageProblem
 
 DataFile = Annotated[
     str,
@@ -223,3 +240,140 @@ Output = Annotated[
         "--output", "-o", metavar="FILE", help="Output file; - is standard output."
     ),
 ]
+
+
+# --- --decimal and --thousands: how numbers are written in a file ---------------------
+
+_WORDS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'"}
+_DECIMAL = {one: one for one in DECIMALS} | {
+    word: sign for word, sign in _WORDS.items() if sign in DECIMALS
+}
+_THOUSANDS = {one: one for one in GROUPS} | _WORDS | {"none": NO_GROUPS}
+
+
+def parse_formats(
+    decimal: Sequence[str] | None, thousands: Sequence[str] | None
+) -> FormatRules:
+    """Number formats for the file (``,``) or for one column (``NAME=,``)."""
+    decimals = _by_column("--decimal", decimal, _DECIMAL)
+    groups = _by_column("--thousands", thousands, _THOUSANDS)
+    of_file = _rule(decimals.pop("", None), groups.pop("", None))
+    columns = {
+        name: _rule(
+            decimals.get(name, of_file.decimal), groups.get(name, of_file.thousands)
+        )
+        for name in {**decimals, **groups}
+    }
+    return FormatRules(of_file, columns)
+
+
+def _by_column(
+    option: str, given: Sequence[str] | None, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Separators by column; the file's own has an empty name."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, _, sign = text.rpartition("=")
+        if sign not in known:
+            words = ", ".join(word for word in known if word.isalpha())
+            raise UsageProblem(
+                f"{option} must be one of {words}, or COLUMN= followed by one of "
+                f"these; got {text!r}."
+            )
+        if found.setdefault(name, known[sign]) != known[sign]:
+            raise UsageProblem(
+                f"{option}: two different values for {name or 'the file'!r}."
+            )
+    return found
+
+
+def _rule(decimal: str | None, thousands: str | None) -> FormatRule:
+    if decimal is not None and decimal == thousands:
+        raise UsageProblem(
+            f"--decimal and --thousands are both {decimal!r}; they must differ."
+        )
+    return FormatRule(decimal, thousands)
+
+
+def check_names(given: FormatRules, table: Table) -> None:
+    """Raise an error if a format is given for an unknown column."""
+    for name in given.columns:
+        if name not in table.columns:
+            raise unknown_column("--decimal or --thousands", name, table.names)
+
+
+def combined(
+    known: Mapping[str, FormatRule], given: FormatRules, numbers: Sequence[str]
+) -> FormatRules:
+    """The number formats stored in a model, unless others are given for this file.
+
+    Parameters
+    ----------
+    known : mapping from names to FormatRule
+        The formats stored in the model.
+    given : FormatRules
+        The formats given for this file.
+    numbers : sequence of str
+        The numeric columns that the model needs.
+    """
+    said = {name: replace(given[name], is_number=True) for name in numbers}
+    rules = {
+        name: rule if rule != FormatRule(is_number=True) else known.get(name, rule)
+        for name, rule in said.items()
+    }
+    return FormatRules(given.file, dict(given.columns) | rules)
+
+
+# --- DataOptions: the data file, and how it is read -----------------------------------
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """The data file and the user's options for reading it."""
+
+    path: str
+    target: str
+    positive: str | None = None
+    exclude: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    missing: str = INDICATOR
+    encoding: str | None = None
+    costs: str | None = None
+    formats: FormatRules = ALL_OPEN
+    class_weight: Any = "auto"
+    is_split: bool = False
+    drops_unlabelled: bool = False
+    layout: Layout = USUAL
+    min_level: int = MIN_LEVEL
+
+    def load(self, session: Session, panel: Panel) -> tuple[Any, Any, Any]:
+        """Load data, preparation and costs, and report how the file was read."""
+        from .parsing import check_costs, read_costs
+        from .study import load_data
+        from .understanding import understood
+
+        panel.phase(f"reading {self.path}")
+        costs = None if self.costs is None else read_costs(self.costs)
+        data = load_data(
+            self.path, self.target, positive=self.positive, exclude=self.exclude,
+            keep=self.keep, categorical=self.categorical, missing=self.missing,
+            encoding=self.encoding, formats=self.formats,
+            drops_unlabelled=self.drops_unlabelled, layout=self.layout,
+            min_level=self.min_level, is_split=self.is_split,
+        )  # fmt: skip
+        check_costs(costs, data)
+        preparation = data.prepare()
+        for line in understood(data, preparation, self.is_split):
+            session.say(line)
+        return data, preparation, costs
+
+    def weights(self, session: Session, target: Any) -> Any:
+        """The weights of the classes, said if they differ."""
+        from .class_weights import ClassWeights
+
+        found = ClassWeights.of(self.class_weight, target)
+        remark = found.said(target.signs)
+        if remark:
+            session.say(f"  {remark}")
+        return found

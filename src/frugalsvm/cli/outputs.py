@@ -15,8 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.files import write_whole
-from .errors import UsageProblem, message
+from ..problem.certificate import write_whole
+from .session import UsageProblem, message
 
 if TYPE_CHECKING:
     from ..problem.certificate import Certificate

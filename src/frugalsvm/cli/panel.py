@@ -17,7 +17,7 @@ from rich.panel import Panel as Frame
 from rich.table import Table
 from rich.text import Text
 
-from ..run.progress import Progress, logger
+from ..run.monitor import Progress, logger
 from .session import Session, plain
 
 if TYPE_CHECKING:

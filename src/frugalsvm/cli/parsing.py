@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..run.effort import check_effort
+from ..run.stopping import check_effort
 from ..tables import Numbers, TableError, read_table
-from ..tables.columns import UnclearNumbers, check_usable
-from ..tables.errors import listed, unknown_column
-from ..tables.gaps import INDICATOR, MODES, REFUSE
-from .errors import UsageProblem
+from ..tables.columns import (
+    INDICATOR,
+    MODES,
+    REFUSE,
+    UnclearNumbers,
+    check_usable,
+    listed,
+    unknown_column,
+)
+from .session import UsageProblem
 from .study import AUTO, PreparedTable
 
 DROP = "drop"

@@ -9,16 +9,14 @@ import numpy as np
 import typer
 
 from ..run.words import bound_words, counted, gap_words
-from ..tables.gaps import REFUSE
+from ..tables.columns import REFUSE
+from ..tables.excel import Layout
 from ..tables.kinds import MIN_LEVEL
-from ..tables.layout import Layout
 from . import options as opt
-from .data_options import DataOptions
-from .deadline import Deadline
-from .errors import InterruptedFit, UsageProblem
+from .options import DataOptions
 from .outputs import check_output, command_line, given_with_errors, write_text
 from .panel import Panel
-from .session import Session, plain
+from .session import Deadline, InterruptedFit, Session, UsageProblem, plain
 
 EXAMPLES = (
     "frugalsvm path data.csv --target y --budgets 1-20",
@@ -109,9 +107,8 @@ def path(
     cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy, or balanced accuracy if the classes have weights.
     """
-    from .cautions import Cautions
     from .class_weights import parse_class_weight
-    from .formats import parse_formats
+    from .options import parse_formats
     from .parsing import (
         check_search,
         parse_budgets,
@@ -120,6 +117,7 @@ def path(
         parse_signs,
         parse_unlabelled,
     )
+    from .reporting import Cautions
     from .results import class_weight_of
     from .study import Conditions, Search, budget_path
 
@@ -202,8 +200,7 @@ def _score(
 
     None if the time limit leaves less than two folds.
     """
-    from ..estimators.folds import run_folds
-    from ..estimators.splits import possible_folds
+    from ..estimators.folds import possible_folds, run_folds
     from .validation import fold_jobs
 
     folds = possible_folds(data.target.positive, folds)
@@ -357,7 +354,7 @@ def _report(
 ) -> str:
     """A report on the model at the mark, with the path."""
     from ..report import BudgetPath, render
-    from .fitting import Fit
+    from .choosing import Fit
     from .reporting import report_of
 
     place = found.max_features.size - 1 if scores is None else scores.chosen

@@ -10,7 +10,7 @@ import typer
 
 from ..run.words import by_class, different, listed
 from ..tables.columns import check_usable
-from ..tables.layout import Layout
+from ..tables.excel import Layout
 from . import options as opt
 from .outputs import STDOUT, check_output, given_with_errors, write_table
 from .session import Session, plain
@@ -78,8 +78,8 @@ def predict(
     Columns that the model does not use are ignored. A model that was fitted with
     --calibrate also gives a probability, one of more than two classes a score for each.
     """
-    from .formats import parse_formats
     from .models import load_model
+    from .options import parse_formats
 
     check_output("--output", output, model, rows)
     loaded = load_model(model)
@@ -145,9 +145,9 @@ def explain(
     Contributions and the intercept add up to the score; a feature at its mean in the
     training data contributes nothing. Each of more than two classes has its own.
     """
-    from .errors import UsageProblem
-    from .formats import parse_formats
     from .models import load_model
+    from .options import parse_formats
+    from .session import UsageProblem
 
     check_output("--output", output, model, rows)
     loaded = load_model(model)

@@ -9,20 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.ties import decimals_of
+from ..problem.solution import decimals_of
 from ..report.headline import NOT_VALIDATED
-from ..report.proved import unused
-from ..report.words import NARROW, sentence
+from ..report.words import NARROW, sentence, unused
 from ..run.words import counted, quote
 from ..solving.constant import ConstantModel
 from ..solving.result import Result, Status
-from .fitting import Fit
-from .headlines import headline_lines, score_lines, scores_content
-from .levels import OTHER, LevelForm
+from .choosing import Fit
+from .levels import OTHER, LevelForm, ShownRule, shown_rule
 from .session import Session, plain
-from .shown import ShownRule, shown_rule
 from .study import Conditions, PreparedTable
-from .thresholds import ConstantByThreshold, threshold_content
+from .thresholds import (
+    ConstantByThreshold,
+    headline_lines,
+    score_lines,
+    scores_content,
+    threshold_content,
+)
 from .understanding import as_dict
 from .validation import Validation
 

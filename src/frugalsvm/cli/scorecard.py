@@ -67,12 +67,11 @@ def scorecard(
     ranges. The exit code is 3 if the card predicts the same class for all rows.
     """
     from ..export.scorecard import build_scorecard
-    from ..tables.labels import joined
-    from ..tables.layout import Layout
-    from ..tables.target import labelled
-    from .errors import ConstantFit, UsageProblem
-    from .formats import parse_formats
+    from ..tables.excel import Layout
+    from ..tables.target import joined, labelled
     from .models import load_model
+    from .options import parse_formats
+    from .session import ConstantFit, UsageProblem
 
     loaded = load_model(model)
     if loaded.model.n_scores > 1:
@@ -148,7 +147,7 @@ def _show(session: Session, card: Any) -> None:
 
 
 def _content(card: Any) -> dict[str, Any]:
-    from ..export.points import Values
+    from ..export.statistics import Values
 
     statistics = card.model.statistics
     return {

@@ -5,11 +5,13 @@ It covers output, common options and error handling.
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +27,135 @@ from rich.table import Table
 from rich.text import Text
 
 from ..run.supervision import Hold
-from .errors import ConstantFit, InterruptedFit, exit_code, message
+from ..tables.columns import WrongRequest
+
+# --- Deadline: the time limit of a whole command --------------------------------------
+
+# What a clock reads; tests have one of their own.
+Clock = Callable[[], float]
+
+
+def working_seconds() -> float:
+    """Seconds on a clock that stands still while kernels are compiled."""
+    # Imported here: help and completion do without the compiler.
+    from ..run import compilation
+
+    return time.perf_counter() - compilation.seconds_spent()
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a command, or a part of it, has to end.
+
+    Attributes
+    ----------
+    end : float or None
+        On the clock; None for no limit.
+    clock : callable
+    left_out : list of str
+        What was not done for lack of time, and how to get it.
+    """
+
+    end: float | None = None
+    clock: Clock = working_seconds
+    left_out: list[str] = field(default_factory=list)
+
+    @classmethod
+    def after(cls, seconds: float | None, clock: Clock = working_seconds) -> Deadline:
+        """It ends some seconds from now."""
+        return cls(None if seconds is None else clock() + seconds, clock)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self.end is None else max(0.0, self.end - self.clock())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self.left == 0.0
+
+    def part(self, share: float) -> float | None:
+        """A share of what is left, in seconds; None without a limit."""
+        return None if self.left is None else share * self.left
+
+    def within(self, share: float) -> Deadline:
+        """The deadline of a part of the command, which may use a share of the time."""
+        return Deadline.after(self.part(share), self.clock)
+
+    def leave_out(self, what: str, how: str) -> None:
+        """Note what was not done, and how to get it."""
+        self.left_out.append(f"{what} ({how})")
+
+    @property
+    def remark(self) -> str:
+        """What was left out, in words; empty if nothing was."""
+        if not self.left_out:
+            return ""
+        return f"--time-limit ended before: {'; '.join(self.left_out)}"
+
+
+# --- Exit codes, and which error gets which -------------------------------------------
+
+OK, FAILED, USAGE, CONSTANT, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class UsageProblem(ValueError):
+    """The options of the command line are invalid."""
+
+
+class InterruptedFit(Exception):
+    """Ctrl-C ended a command, after it showed and saved what it had."""
+
+
+class ConstantFit(Exception):
+    """A model that predicts one class was fitted, shown and saved."""
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code for an error."""
+    if isinstance(error, (KeyboardInterrupt, InterruptedFit)):
+        return INTERRUPTED
+    if isinstance(error, ConstantFit):
+        return CONSTANT
+    if isinstance(error, (UsageProblem, WrongRequest)):
+        return USAGE
+    return FAILED
+
+
+def message(error: BaseException) -> str:
+    """One line that says what is wrong and, if known, what to do."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted before a result was found"
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory; use fewer rows or columns"
+    if isinstance(error, ImportError):
+        return str(error)
+    words = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, ValueError):
+        return words
+    return f"unexpected {type(error).__name__}: {words} (--debug shows where)"
+
+
+def _of_system(error: OSError) -> str:
+    name = f" {error.filename}" if error.filename else ""
+    if error.errno == errno.ENOSPC:
+        return (
+            f"no space left on device to write{name}; free some space, or write to "
+            "another disk"
+        )
+    if isinstance(error, FileNotFoundError):
+        return f"file not found:{name}" if name else "file not found"
+    if isinstance(error, PermissionError):
+        return f"permission denied:{name}" if name else "permission denied"
+    if isinstance(error, IsADirectoryError):
+        return f"{name.strip() or 'the path'} is a folder; give a file"
+    return f"{error.strerror or error}{':' if name else ''}{name}"
+
+
+# --- Session: what all commands have in common ----------------------------------------
 
 # Width of the output if it does not go to a terminal.
 WIDTH = 100

@@ -13,14 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.pace import Pace, pace_of
+from ..estimators.encoded_columns import whole_codes
+from ..estimators.grid import Pace, pace_of
 from ..estimators.path import FrugalPath, frugal_path
+from ..export.lookups import OTHER
 from ..problem.problem import Problem
-from ..run.effort import Effort, check_effort
+from ..run.stopping import Effort, check_effort
+from ..run.words import close_names
 from ..solving.options import PartSizes, SolveOptions
-from ..solving.refit import with_refit
+from ..solving.polish import with_refit
 from ..solving.result import Result
 from ..tables import (
+    Numbers,
     Plan,
     Preparation,
     Table,
@@ -31,18 +35,138 @@ from ..tables import (
     make_plan,
     read_table,
 )
-from ..tables.errors import listed
+from ..tables.columns import INDICATOR, REFUSE, listed
+from ..tables.excel import USUAL, Layout
 from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.gaps import INDICATOR, REFUSE
 from ..tables.kinds import check_missing, check_wanted, missing_values
-from ..tables.labels import joined
-from ..tables.layout import USUAL, Layout
-from ..tables.prepared_columns import PreparedColumn
+from ..tables.prepared_columns import CategoryColumn, PreparedColumn, as_texts
+from ..tables.target import joined
 from .class_weights import ClassWeights
-from .coded import Coded
-from .errors import UsageProblem
-from .formats import check_names
-from .signs import check_signs, signed_name
+from .options import check_names
+from .session import UsageProblem
+
+# --- Variables that have a column of 0 and 1 for each category in the file already ----
+
+# Values that are looked at first.
+N_FIRST = 1000
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Which columns are categories of a variable, and count as one feature.
+
+    Attributes
+    ----------
+    columns : dict
+        The columns of each variable.
+    doubtful : dict
+        The same for names that another column has: these columns count one by one.
+    """
+
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    doubtful: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, plan: Plan) -> Coded:
+        """Find them by names and values in all rows; the target has no part in it."""
+        flags = {
+            name: column.values == 1.0
+            for name, column in ((name, table.columns[name]) for name in plan.kinds)
+            if isinstance(column, Numbers) and _are_flags(column.values)
+        }
+        if len(flags) < 2:
+            return cls()
+        names, taken = [*flags], {*plan.kinds, plan.target}
+        found = {
+            variable: [names[j] for j in own]
+            for variable, own in whole_codes(
+                names, np.column_stack([*flags.values()])
+            ).items()
+        }
+        return cls(
+            {name: own for name, own in found.items() if name not in taken},
+            {name: own for name, own in found.items() if name in taken},
+        )
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variable of each column that is a category."""
+        return {one: name for name, own in self.columns.items() for one in own}
+
+
+def _are_flags(values: np.ndarray) -> bool:
+    """Whether all values are 0 or 1; the first ones mostly tell."""
+    return all(
+        bool(np.isin(some, (0.0, 1.0)).all()) for some in (values[:N_FIRST], values)
+    )
+
+
+# --- Signs of weights by name: those of numbers and of single categories --------------
+
+
+def signed_name(column: PreparedColumn, level: str | None) -> str:
+    """What the weight of a number or of a category is called in --signs."""
+    return column.name if level is None else f"{column.name}={level}"
+
+
+def check_signs(
+    signs: Mapping[str, int], table: Table, plan: Plan, preparation: Preparation
+) -> None:
+    """Raise an error unless signs are those of numbers and of single categories."""
+    known = {signed_name(*one) for one in preparation.origins()}
+    categorical = {
+        one.name: one for one in preparation.columns if isinstance(one, CategoryColumn)
+    }
+    weights: dict[str, list[str]] = {name: [] for name in categorical}
+    for one in preparation.origins():
+        weights.setdefault(one[0].variable, []).append(signed_name(*one))
+    for name, sign in signs.items():
+        if name in known:
+            continue
+        if name in weights:
+            raise UsageProblem(_whole_variable(name, weights[name], sign))
+        # Names may contain equals signs.
+        places = [k for k, one in enumerate(name) if one == "="]
+        for k in places:
+            if name[:k] in categorical and name not in table.columns:
+                column = categorical[name[:k]]
+                levels = as_texts(table.columns[column.name]).levels
+                raise UsageProblem(_no_weight(column, name[k + 1 :], levels))
+        check_wanted(plan, "--signs", [name])
+
+
+def _whole_variable(name: str, weights: list[str], sign: int) -> str:
+    example = f"{weights[0]}={'+' if sign > 0 else '-'}" if weights else ""
+    return (
+        f"--signs: {name!r} has categories, and a sign is about the weight of "
+        f"one; give it for each that needs one, such as --signs {example!r}."
+    )
+
+
+def _no_weight(column: CategoryColumn, level: str, levels: list[str]) -> str:
+    """Why there is no weight for a category."""
+    if level in column.levels:
+        other = f"{column.name}={column.shown[0]}"
+        return (
+            "--signs: of two categories only one has a weight: give a sign for "
+            f"{other!r} instead, the opposite one."
+        )
+    if level in levels:
+        return (
+            f"--signs: {level!r} of {column.name!r} is in few rows and was merged with "
+            f"others into {OTHER}; --min-level 1 keeps it, or give a sign for "
+            f"'{column.name}={OTHER}'."
+        )
+    close = close_names(level, column.levels)
+    hint = (
+        f"did you mean {listed(close)}?"
+        if close
+        else (f"its categories are {listed(column.levels)}.")
+    )
+    return f"--signs: {column.name!r} has no category {level!r}; {hint}"
+
+
+# --- Data, conditions and search of a fit: what ``fit``, ``path`` and others share ----
 
 AUTO = "auto"
 

@@ -6,10 +6,10 @@ import shlex
 from dataclasses import asdict
 from typing import Any
 
-from ..export.categories import OTHER, OWN_LEVEL
+from ..export.lookups import OTHER, OWN_LEVEL
 from ..run import words
 from ..tables import Numbers, Preparation
-from ..tables.errors import listed
+from ..tables.columns import listed
 from ..tables.formats import PLAIN, WHOLE
 from ..tables.identifiers import rises_with_rows
 from ..tables.prepared_columns import (

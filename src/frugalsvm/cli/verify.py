@@ -54,10 +54,9 @@ def verify(
     from ..checker import verify as check
     from ..problem.certificate import Certificate
     from ..tables import Preparation, labelled, read_table
-    from ..tables.labels import joined
-    from ..tables.layout import Layout
-    from ..tables.target import known_target
-    from .formats import check_names, combined, parse_formats
+    from ..tables.excel import Layout
+    from ..tables.target import joined, known_target
+    from .options import check_names, combined, parse_formats
 
     formats = parse_formats(decimal, thousands)
     certificate = Certificate.load(proof)

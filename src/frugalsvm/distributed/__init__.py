@@ -18,6 +18,6 @@ except ImportError as error:
     ) from error
 
 from .dask_frugal_svc import DaskFrugalSVC
-from .traffic import Traffic
+from .dask_source import Traffic
 
 __all__ = ["DaskFrugalSVC", "Traffic"]

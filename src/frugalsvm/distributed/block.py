@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from dask.sizeof import sizeof
 
-from ..engine.ordering import smallest
+from ..engine.columns import smallest
+from ..problem.array_sources import Property
 from ..problem.sources import ArraySource, SparseSource, is_sparse
-from ..problem.sources.survey import Property
 from ..problem.validation import check_unmasked
 
 

@@ -6,22 +6,119 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, ClassVar, Self
 
+import dask
 import dask.array as da
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from distributed import Client
+from distributed import Client, default_client
 
 from ..estimators import FrugalSVC
 from ..estimators import parameters as may_be
+from ..estimators.fitted import Moments, dense_columns
 from ..estimators.parameters import Constraint, check_parameters
-from ..estimators.summary import Moments
-from ..run.progress import Callback
-from .clients import fetched, find_client
-from .column_blocks import ColumnBlocks
-from .predicting import check_features, labels_of, scores_of
+from ..problem.solution import rounded
+from ..run.monitor import Callback
+from .dask_source import ColumnBlocks
+
+# --- Selects the dask client, and fetches labels through it ---------------------------
+
+# Seconds to wait for the first worker.
+PATIENCE = 30
+
+
+def find_client(client: Client | None) -> Client:
+    """The given client or dask's default, checked."""
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError as error:
+            raise ValueError(
+                "there is no dask client; create one first, such as "
+                "client = dask.distributed.Client(), or pass client."
+            ) from error
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a dask.distributed.Client or None, got {client!r}."
+        )
+    if client.status != "running":
+        raise ValueError(
+            f"client is {client.status}; give one that is connected to a cluster."
+        )
+    if client.asynchronous:
+        raise ValueError(
+            "client is asynchronous, but a fit waits for its workers; create a client "
+            "without asynchronous=True."
+        )
+    _await_worker(client)
+    return client
+
+
+def _await_worker(client: Client) -> None:
+    """Raise an error if there are no workers, instead of waiting forever."""
+    if client.nthreads():
+        return
+    # Adaptive clusters start workers on demand.
+    try:
+        client.submit(int, pure=False).result(timeout=PATIENCE)
+    except TimeoutError as error:
+        raise ValueError(
+            f"the cluster has no workers, and none joined in {PATIENCE} s; start some, "
+            "such as client.cluster.scale(2)."
+        ) from error
+
+
+def fetched(values: Any, client: Client) -> Any:
+    """Labels or weights in local memory, computed if they are on the cluster."""
+    if not dask.is_dask_collection(values):
+        return values
+    return np.asarray(client.compute(values).result())
+
+
+# --- Lazy predictions for dask arrays, chunk by chunk ---------------------------------
+
+
+def check_features(X: Any, n_features: int) -> None:
+    """Raise an error unless a dask array has the features of the model."""
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise ValueError(
+            f"X has shape {X.shape}, but the model expects {n_features} features as "
+            "columns."
+        )
+
+
+def scores_of(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> Any:
+    """Scores of the samples of a dask array."""
+    check_features(X, coef.size)
+    used = np.flatnonzero(coef)
+    if used.size == 0:
+        # A column of weight zero, which provides the number of samples.
+        used = np.array([0])
+    return da.blockwise(
+        _scores, "i", X[:, used], "ij", concatenate=True, coef=coef[used],
+        intercept=intercept, is_single=is_single, dtype=np.float64, meta=np.empty(0),
+    )  # fmt: skip
+
+
+def labels_of(scores: Any, classes: np.ndarray) -> Any:
+    """Labels for a dask array of scores."""
+    return scores.map_blocks(
+        _labels, classes=classes, dtype=classes.dtype, meta=classes[:0]
+    )
+
+
+def _scores(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> np.ndarray:
+    scores = dense_columns(X, np.arange(coef.size)) @ coef + intercept
+    return np.asarray(rounded(scores, coef, intercept, is_single=is_single))
+
+
+def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    return classes[(scores > 0).astype(np.intp)]
+
+
+# --- DaskFrugalSVC: FrugalSVC for dask arrays in column blocks ------------------------
 
 
 class DaskFrugalSVC(FrugalSVC):

@@ -2,16 +2,76 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass, fields
 from typing import Any
 
+import dask
+import dask.array as da
 import numpy as np
 
 from distributed import Client
 
 from ..engine.source import Prices
-from ..problem.sources.survey import Property
+from ..problem.array_sources import Property
 from . import block as on_worker
-from .traffic import Traffic
+from .block import make_block
+
+# --- Traffic: messages between a fit and the workers ----------------------------------
+
+
+@dataclass
+class Traffic:
+    """Messages to and from the workers, and the bytes of their arrays.
+
+    The overhead of dask, a few hundred bytes per task, is not counted.
+
+    Attributes
+    ----------
+    products : int
+        Rounds in which all features were priced.
+    gathers : int
+        Rounds in which features were fetched.
+    features : int
+        Features that were fetched, repeats included.
+    sent : int
+        Bytes of the vectors that were sent, once for each worker.
+    received_prices, received_features, received_facts : int
+        Bytes received: prices, features, and initial statistics of all features (norms,
+        shifts, which of them vary).
+    """
+
+    products: int = 0
+    gathers: int = 0
+    features: int = 0
+    sent: int = 0
+    received_prices: int = 0
+    received_features: int = 0
+    received_facts: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def count(self, **amounts: int) -> None:
+        """Add to some of the counters; thread-safe."""
+        with self._lock:
+            for name, amount in amounts.items():
+                setattr(self, name, getattr(self, name) + amount)
+
+    @property
+    def received(self) -> int:
+        """All bytes received."""
+        return self.received_prices + self.received_features + self.received_facts
+
+    def __getstate__(self) -> dict[str, int]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+
+# --- DaskSource: features in blocks on the workers of a cluster -----------------------
 
 
 class DaskSource:
@@ -131,3 +191,102 @@ class DaskSource:
         """Results of a function for some blocks, with one argument per block."""
         futures = self._client.map(function, blocks, *each, pure=False, **options)
         return self._client.gather(futures)
+
+
+# --- ColumnBlocks: a dask array, prepared as a source ---------------------------------
+
+# Target size in bytes of blocks, for arrays whose rows are in several chunks.
+BLOCK_BYTES = 2**27
+
+
+class ColumnBlocks:
+    """A dask array in blocks of whole columns, as input of a problem.
+
+    Parameters
+    ----------
+    X : dask array of shape (n_samples, n_features)
+    client : Client
+
+    Attributes
+    ----------
+    traffic : Traffic
+    source : DaskSource or None
+        The last one that was created.
+    """
+
+    def __init__(self, X: Any, client: Client):
+        check_dask_array(X)
+        self.shape, self.dtype = X.shape, X.dtype
+        self.traffic = Traffic()
+        self.source: DaskSource | None = None
+        self._client = client
+        self._X = in_columns(X, sum(client.nthreads().values()))
+
+    def as_source(self, kept: np.ndarray | None, shifts: bool) -> DaskSource:
+        """Build the blocks on the workers; see ``sources.make_source``."""
+        widths = self._X.chunks[1]
+        chunks = self._X.to_delayed(optimize_graph=False).ravel()
+        make = dask.delayed(make_block, pure=False)
+        # Sent once, and not with every task.
+        rows = None if kept is None else dask.delayed(kept)
+        made = [
+            make(chunk, (self.shape[0], width), rows, shifts)
+            for chunk, width in zip(chunks, widths, strict=True)
+            if width > 0
+        ]
+        n_samples = self.shape[0] if kept is None else kept.size
+        self.source = DaskSource(
+            self._client, self._client.compute(made), n_samples,
+            [width for width in widths if width > 0], self.traffic,
+        )  # fmt: skip
+        return self.source
+
+    def let_go(self) -> None:
+        """Release the blocks on the workers; the source cannot be used afterwards."""
+        if self.source is not None:
+            self.source.let_go()
+
+
+def check_dask_array(X: Any) -> None:
+    """Raise an error unless X is a dask array whose shape is known."""
+    if hasattr(X, "to_dask_array"):
+        raise TypeError(
+            f"X must be a dask array, got {type(X).__name__}; "
+            "X.to_dask_array(lengths=True) makes one."
+        )
+    if not isinstance(X, da.Array):
+        raise TypeError(
+            f"X must be a dask array, got {type(X).__name__}; "
+            "dask.array.from_array(X, chunks=(-1, 10000)) makes one, and FrugalSVC "
+            "fits data in memory."
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be a table with rows and columns, got {X.ndim} dimension(s)."
+        )
+    if np.isnan(X.shape).any():
+        raise ValueError(
+            f"X has chunks of unknown sizes (shape {X.shape}); call "
+            "X.compute_chunk_sizes() first."
+        )
+    check_type(X)
+
+
+def check_type(X: Any) -> None:
+    """Raise an error unless doubles represent all values of X exactly."""
+    if X.dtype.kind not in "fiub" or (X.dtype.kind == "f" and X.dtype.itemsize > 8):
+        raise ValueError(
+            f"X has the type {X.dtype}; give real numbers of at most double precision, "
+            "such as X.astype(float)."
+        )
+
+
+def in_columns(X: Any, n_threads: int) -> Any:
+    """The same array with all rows in one chunk."""
+    if X.numblocks[0] <= 1:
+        return X
+    m, n = X.shape
+    # At least one block per thread of the cluster, and no block too large.
+    fitting = max(1, BLOCK_BYTES // (m * X.dtype.itemsize))
+    width = min(fitting, -(-n // max(1, n_threads)))
+    return X.rechunk({0: -1, 1: width})

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import rounds, svm, working_set
+from ..kernels import svm, working_set
 
 
 def check_numbers(parameters: Any, may_be_zero: Collection[str] = ()) -> None:
@@ -153,11 +153,11 @@ class EngineParameters:
     # rounds.
     keep_above: float = 0.5
     # Rounds after which no more features are dropped, so that the rounds terminate.
-    drop_rounds: int = rounds.DROP_ROUNDS
+    drop_rounds: int = working_set.DROP_ROUNDS
     # Children start from the features worth this fraction of their price.
     child_keep_above: float = working_set.NEARLY_FOR_CHILDREN
     # First rounds only have to find the right features.
-    first_round_tol: float = rounds.ROUGH_TOL
+    first_round_tol: float = working_set.ROUGH_TOL
     # The accuracy of later ones is a fraction of the previous gap ...
     fraction_of_gap: float = 0.1
     # ... and a continued request tightens it by this factor for each earlier round.
@@ -165,7 +165,7 @@ class EngineParameters:
     # Samples are frozen below this relative gap.
     freeze_below_gap: float = 0.05
     # Fraction of the allowed gap that the working set may leave.
-    inner_tol: float = rounds.INNER_TOL
+    inner_tol: float = working_set.INNER_TOL
     # Rounds of compiled code on a working set.
     inner_rounds: int = 30
 

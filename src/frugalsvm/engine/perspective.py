@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.working_set import LARGE_FRACTION
-from .ordering import smallest
-from .protocol import Engine, RelaxationRequest, RelaxationResult, WorkingSet
-from .region import Region
+from .columns import smallest
+from .protocol import Engine, Region, RelaxationRequest, RelaxationResult, WorkingSet
 
 # Working sets only grow after a few rounds, so this limit is never reached.
 MAX_CALLS = 1000

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..run.parallel import Shared
-from ..run.progress import ensure_handler, logger
+from ..run.monitor import ensure_handler, logger
 from ..run.stopping import StopCondition
 from ..run.supervision import Hold
-from .folds import AsGiven, FoldJob, FoldPreparation, run_folds
+from ..run.threads import Shared
+from .folds import AsGiven, FoldJob, FoldPreparation, Samples, run_folds
 from .grid import FoldSearch, GridFold, GridWork, best_of
-from .samples import Samples
 
 if TYPE_CHECKING:
     from ..search.path_search import CellIndex

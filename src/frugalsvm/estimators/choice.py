@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from ..run.progress import relative_gaps
+from ..run.monitor import relative_gaps
 from ..run.words import bound_words, gap_words
 from .grid import GridFold, GridWork
 

@@ -6,16 +6,25 @@ model, and the tree starts from any better model that is found.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.ordering import smallest
+from ..engine.columns import smallest
+from ..engine.perspective import perspective
 from ..problem.problem import Problem
+from ..run.words import listed
 from ..search.evaluator import Evaluator, Stop, insert
-from ..search.sampled import is_for_samples, n_searched
-from ..tree.listing import Listing, solve_support
+from ..search.reduced import is_for_samples, n_searched
+from ..tree.listing import Listing, ListingTree, solve_support
+from ..tree.parameters import TreeParameters
+
+if TYPE_CHECKING:
+    from .alternatives import NearOptimal
 
 # Maximum number of substitutes tried for each feature, the most promising first, and
 # the work limit for all but the first of them, see ``frugalsvm.engine.work``.
@@ -126,3 +135,197 @@ class ExchangeTrials:
             # This is not a leaf; the tree will treat it like any other set.
             self.listing.add(replace(found, bound=-np.inf))
             self._objectives.setdefault(feature, {})[substitute] = found.objective
+
+
+# --- Bounds for models that lack a feature, for incomplete lists ----------------------
+
+# Number of features, by decreasing weight, whose relaxations are solved.
+MOST_RELAXED = 50
+
+
+def bounds_without(
+    problem: Problem, tree: ListingTree, should_stop: Callable[[], bool]
+) -> dict[int, float]:
+    """For each feature of the best model: a lower bound for models without it.
+
+    Models in the list do not count. One bound comes from the tree: the smallest bound
+    of the open nodes in which the feature is not forced. The other comes from the
+    relaxation without the feature; it is better if the limit of the list stopped the
+    tree.
+    """
+    listing = tree.listing
+    best = listing.supports()[0]
+    order = best.support[np.argsort(-best.lengths, kind="stable")]
+    features = order[~np.isin(order, problem.include)].tolist()
+    bounds = tree.bounds_without(features)
+    root, tol = problem.root_region(), problem.parameters(TreeParameters).node_tol
+    for j in features[:MOST_RELAXED]:
+        if bounds[j] > listing.last:
+            continue
+        if should_stop():
+            break
+        others = root._replace(free=root.free[root.free != j])
+        found = perspective(
+            problem.engine, others, tol=tol, cutoff=listing.last,
+            should_stop=should_stop,
+        )  # fmt: skip
+        bounds[j] = max(bounds[j], found.bound)
+    return bounds
+
+
+# --- The roles of features in the models of a list ------------------------------------
+
+INDISPENSABLE, REPLACEABLE, NEVER = "indispensable", "replaceable", "never"
+# Roles that an incomplete list may leave open.
+IN_ALL, IN_NONE = "in all found", "in none found"
+
+
+@dataclass(frozen=True)
+class FeatureRole:
+    """The role of a feature in the models of a list.
+
+    Attributes
+    ----------
+    feature : int
+    name : str
+    role : str
+        ``indispensable``: every model within the tolerance is proved to use it.
+        ``replaceable``: used by some models and not by others, or models can do without
+        it. ``never``: no model within the tolerance uses it, which is proved.
+
+        Two roles are not proved. ``in all found``: in all models of the list, but a
+        model without it may be missing. ``in none found``: in no model of the list, but
+        a model with it may be missing. The latter also occurs in complete lists, for
+        features of weight zero in a listed model: a smaller model that uses them may be
+        within the tolerance.
+    n_models : int
+        Models that use it.
+    replaced_by : list of str
+        Features that replace it in another model with otherwise the same features, the
+        most frequent first.
+    """
+
+    feature: int
+    name: str
+    role: str
+    n_models: int
+    replaced_by: list[str]
+
+
+def exchanges(supports: Sequence[np.ndarray]) -> dict[int, Counter[int]]:
+    """Replacements and their frequency in supports that differ by one feature."""
+    # Supports that differ by one feature share all others.
+    completions: dict[tuple[int, ...], list[int]] = {}
+    for support in supports:
+        features = support.tolist()
+        for t, feature in enumerate(features):
+            rest = (*features[:t], *features[t + 1 :])
+            completions.setdefault(rest, []).append(feature)
+    found: dict[int, Counter[int]] = {}
+    for features in completions.values():
+        for one in features:
+            counts = found.setdefault(one, Counter())
+            counts.update(other for other in features if other != one)
+    return found
+
+
+def roles_of(
+    supports: Sequence[np.ndarray],
+    names: Sequence[str],
+    indispensable: Set[int],
+    unproved: Set[int] = frozenset(),
+    substitutes: Mapping[int, Iterable[int]] = MappingProxyType({}),
+) -> list[FeatureRole]:
+    """The roles of all features, the most frequent first.
+
+    Features of all models are replaceable unless they are ``indispensable`` or
+    ``unproved``; those of none are never used unless they are ``unproved``.
+    ``substitutes`` holds known replacements in models that are not among the supports.
+    """
+    counts = np.zeros(len(names), dtype=np.int64)
+    for support in supports:
+        counts[support] += 1
+    replacements = exchanges(supports)
+    roles = []
+    for j in np.argsort(-counts, kind="stable").tolist():
+        by = replacements.get(j, Counter())
+        by.update(dict.fromkeys(substitutes.get(j, ()), 0))
+        # The most frequent first, then in the order of the columns.
+        order = sorted(by, key=lambda other: (-by[other], other))
+        role = NEVER if counts[j] == 0 else REPLACEABLE
+        if j in unproved:
+            role = IN_NONE if counts[j] == 0 else IN_ALL
+        elif j in indispensable:
+            role = INDISPENSABLE
+        roles.append(
+            FeatureRole(j, names[j], role, int(counts[j]), [names[i] for i in order])
+        )
+    return roles
+
+
+# --- Sentences that say what is proved about a list, and what limits the proof --------
+
+# Maximum number of feature names in a sentence.
+N_NAMED = 10
+# Reasons for stopping, and the parameters to raise.
+LARGER = {"time limit": "time_limit", "node limit": "max_nodes", "limit": "limit"}
+
+
+def extent(found: NearOptimal) -> str:
+    """The extent of the proof, in a few words."""
+    if found.complete:
+        return "complete"
+    if found.complete_up_to < 0:
+        return f"optimum proved to within {-100 * found.complete_up_to:.2g} % only"
+    return f"complete up to {100 * found.complete_up_to:.3g} %"
+
+
+def explanation(found: NearOptimal, *, options: bool = False) -> str:
+    """What is proved and what limits it; parameters as ``--options`` if requested."""
+    if found.complete:
+        return "Proved: no choice of features is missing from this list."
+    parts = [_missing(found), _proved(found), _advice(found, options)]
+    return " ".join(part for part in parts if part)
+
+
+def _missing(found: NearOptimal) -> str:
+    """What may be missing from an incomplete list."""
+    if found.complete_up_to < 0:
+        return (
+            f"Not complete ({found.status}): the best one is not proved to be optimal; "
+            f"another may be better by up to {-100 * found.complete_up_to:.2g} %."
+        )
+    return (
+        f"Not complete ({found.status}): proved that none is missing up to "
+        f"{100 * found.complete_up_to:.3g} %."
+    )
+
+
+def _proved(found: NearOptimal) -> str:
+    """What is still proved about features."""
+    of = {
+        role: [one.name for one in found.roles if one.role == role]
+        for role in (INDISPENSABLE, IN_ALL)
+    }
+    proved = "No feature is proved to be indispensable."
+    if of[INDISPENSABLE]:
+        proved = f"Proved to be indispensable: {listed(of[INDISPENSABLE], N_NAMED)}."
+    if not of[IN_ALL]:
+        return proved
+    return (
+        f"{proved} In all models found, but models without them may be missing: "
+        f"{listed(of[IN_ALL], N_NAMED)}; {found.n_exchanges:,} exchanges of single "
+        "features were tried."
+    )
+
+
+def _advice(found: NearOptimal, options: bool) -> str:
+    """How to prove more."""
+    names = [LARGER[found.status]] if found.status in LARGER else []
+    smaller = "tolerance"
+    if options:
+        names = [f"--{name.replace('_', '-')}" for name in names]
+        smaller = "--tolerance"
+    larger = "".join(f"a larger {name} or " for name in names)
+    sentence = f"{larger}a smaller {smaller} may prove more."
+    return sentence[0].upper() + sentence[1:]

@@ -6,14 +6,19 @@ exports and stability selection can refer to the columns of the user's table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..run import words as markup
+from ..run.words import by_class
 from .encoded_columns import origins
 
 
@@ -209,3 +214,238 @@ def _is_no_argmax(classifier: Any) -> bool:
 
 def _dense(coef: Any) -> np.ndarray:
     return coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
+
+
+# --- Tables and notebook displays of fitted linear classifiers ------------------------
+
+
+class Moments(NamedTuple):
+    r"""How selected features vary with the samples, and with the score.
+
+    ``deviations`` holds standard deviations, ``shares`` the fractions of the variance
+    of the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`, or of
+    the sum of these variances over the scores of several classes. All refer to the
+    population described by the sample weights.
+    """
+
+    deviations: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        features: np.ndarray,
+        weights: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+    ) -> Moments:
+        """Moments of the selected columns; samples count equally by default."""
+        if sample_weight is None:
+            sample_weight = np.ones(len(features))
+        # Rescaled, so that sums of tiny weights do not vanish.
+        counts = sample_weight / sample_weight.max()
+        centred = features - np.average(features, axis=0, weights=counts)
+        shares = np.zeros(features.shape[1])
+        variance = 0.0
+        for own in np.atleast_2d(weights):
+            score = centred @ own
+            variance += float(counts @ score**2)
+            shares += own * (centred.T @ (counts * score))
+        shares = shares / variance if variance > 0 else np.full(shares.size, np.nan)
+        return cls(np.sqrt(np.average(centred**2, axis=0, weights=counts)), shares)
+
+
+class SummaryMixin:
+    """``summary``, ``to_frame`` and the notebook display.
+
+    The scikit-learn diagram is kept; the selected features are shown below it.
+    """
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    _moments: Moments | None
+    _never: Sequence[Any] = ()
+
+    def summary(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
+        """Selected features with their weights, as a DataFrame.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Data for the columns about spread, in the form passed to ``fit``, with all
+            samples weighted equally; by default the training data with their
+            ``sample_weight``.
+        scaler : fitted scaler, default=None
+            The scaler before this estimator. Its ``scale_`` converts weights to the
+            original units of the features, and it may know feature names that were lost
+            along the pipeline.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per selected feature, the largest weight first, with ``weight``;
+            ``weight_per_unit`` if a scaler is given; ``standardised_weight``, the
+            weight times the standard deviation of the feature (of the population,
+            weighted by the ``sample_weight`` of the fit); and ``variance_share``, the
+            fraction of the variance of the score due to the feature (they sum to one;
+            features that work against others may have a negative share). With feature
+            groups there is a row for each of their columns, and ``group`` says which
+            group that is. The intercept is ``attrs["intercept"]``. If the model
+            predicts one class for all training samples, ``attrs["warning"]`` says so.
+            With more than two classes there is a ``weight_c`` (and a
+            ``weight_per_unit_c``) for each class c, ``attrs["intercept"]`` is a list,
+            and ``standardised_weight`` is the length of the standardised weights of all
+            classes.
+        """
+        check_is_fitted(self)
+        support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        columns = self._by_class("weight", self.coef_[:, support])
+        if scaler is not None:
+            per_unit = self.coef_[:, support] / _scales(scaler, self)[support]
+            columns |= self._by_class("weight_per_unit", per_unit)
+        weights = _lengths(self.coef_[:, support])
+        moments = self._moments_of(X, support)
+        if moments is not None:
+            columns["standardised_weight"] = weights * moments.deviations
+            columns["variance_share"] = moments.shares
+        named = self if scaler is None or hasattr(self, "feature_names_in_") else scaler
+        names = Fitted(named, last=self).column_names
+        order = np.argsort(-np.abs(weights), kind="stable")
+        frame = pandas().DataFrame(
+            {name: values[order] for name, values in columns.items()},
+            index=pandas().Index([names[j] for j in support[order]], name="feature"),
+        )
+        groups = getattr(self, "_groups", None)
+        if groups is not None and not groups.are_columns:
+            own = groups.names_by_column
+            frame["group"] = [own[j] for j in support[order]]
+        intercepts = self.intercept_.tolist()
+        frame.attrs["intercept"] = intercepts[0] if len(intercepts) == 1 else intercepts
+        constant = getattr(self, "_constant", None)
+        if constant is not None:
+            frame.attrs["warning"] = constant.words
+        return frame
+
+    def _by_class(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Values of the features by the name of their column, one for each class."""
+        names = by_class(name, self.classes_.tolist())  # type: ignore[attr-defined]
+        return dict(zip(names, values, strict=True))
+
+    def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
+        """Alias of :meth:`summary`, for consistency with other results."""
+        return self.summary(X, scaler=scaler)
+
+    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+        """Store the moments of the training data for ``summary``.
+
+        Class weights apply to the loss and not to the spread: ``sample_weight``
+        excludes them, but is zero for samples that were dropped.
+        """
+        support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
+        kept = sample_weight > 0
+        self._moments = Moments.of(
+            dense_columns(data, support)[kept], self.coef_[:, support],
+            sample_weight[kept],
+        )  # fmt: skip
+
+    def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
+        if X is None:
+            return getattr(self, "_moments", None)
+        is_numeric = hasattr(X, "tocsc") or isinstance(X, np.ndarray)
+        data: Any = X if is_numeric else np.asarray(X, dtype=np.float64)
+        if data.ndim != 2 or data.shape[1] != self.coef_.shape[1]:
+            raise ValueError(
+                f"X must have the {self.coef_.shape[1]} features of the fit, got an "
+                f"array of shape {data.shape}."
+            )
+        return Moments.of(dense_columns(data, support), self.coef_[:, support])
+
+    # --- notebooks ---------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        # A property in scikit-learn, too: absent if diagrams are switched off.
+        diagram = super()._repr_html_  # type: ignore[misc]
+        return lambda: diagram() + self._report()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._report()
+        return bundle
+
+    def _report(self) -> str:
+        """The model as HTML; empty before it is fitted."""
+        if not hasattr(self, "coef_"):
+            return ""
+        names = Fitted(self, last=self).column_names
+        result = getattr(self, "result_", None)
+        mask = self._get_support_mask()  # type: ignore[attr-defined]
+        support, groups = np.flatnonzero(mask), getattr(self, "_groups", None)
+        if result is not None:
+            # The weights may be rescaled, or belong to another C.
+            own = replace(
+                result,
+                coef=self.coef_[0] if len(self.coef_) == 1 else self.coef_,
+                intercept=self.intercept_[0]
+                if len(self.coef_) == 1
+                else self.intercept_,
+                selected=support if groups is None else groups.used(mask),
+                constant=None,
+            )
+            constant = getattr(self, "_constant", None)
+            notes = [one.words for one in (constant, *self._never) if one is not None]
+            alert = " ".join(notes) or None
+            classes = [str(one) for one in self.classes_]  # type: ignore[attr-defined]
+            return f"<div>{own._page(names, alert, classes)}</div>"
+        return "<div>{}</div>".format(
+            markup.box(
+                f"{support.size} of {self.coef_.shape[1]} features",
+                markup.weights_table(
+                    [names[j] for j in support], self.coef_[0, support].tolist()
+                ),
+                markup.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
+            )
+        )
+
+
+def _lengths(weights: np.ndarray) -> np.ndarray:
+    """The weight of each feature, or the length of those of several classes."""
+    return weights[0] if len(weights) == 1 else np.linalg.norm(weights, axis=0)
+
+
+def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:
+    """Some columns of a table or a sparse matrix, dense and in double precision."""
+    if not hasattr(data, "tocsr"):
+        return np.asarray(data[:, features], dtype=np.float64)
+    usable = data if data.format in ("csr", "csc") else data.tocsr()
+    return np.asarray(usable[:, features].toarray(), dtype=np.float64)
+
+
+def _scales(scaler: Any, estimator: Any) -> np.ndarray:
+    """Scales of all features; ones if the scaler does not scale."""
+    check_is_fitted(scaler)
+    if not hasattr(scaler, "scale_"):
+        raise ValueError(
+            f"scaler must have scale_, like StandardScaler, got {scaler!r}."
+        )
+    n_features = estimator.coef_.shape[1]
+    scales = scaler.scale_
+    # MinMaxScaler multiplies.
+    values = 1.0 / scales if hasattr(scaler, "data_min_") else scales
+    values = np.ones(n_features) if values is None else np.asarray(values)
+    if values.shape != (n_features,):
+        raise ValueError(
+            f"scaler has {values.size} features, but the model was fitted to "
+            f"{n_features}."
+        )
+    return values
+
+
+def pandas() -> Any:
+    """The package, or an error that says how to install it."""
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise ImportError(
+            "a DataFrame needs pandas, which is not installed: pip install pandas."
+        ) from error

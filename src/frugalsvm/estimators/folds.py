@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol, TypeVar
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from joblib.parallel import get_active_backend
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..run.parallel import Shared, sent_once
+from ..checker import standard_units
+from ..run.threads import Shared, sent_once
+from .models import Linear, codes_of
+
+if TYPE_CHECKING:
+    from ..problem.problem import Problem
+    from ..solving.result import Result
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -117,3 +126,254 @@ def run_folds(
             if on_done is not None:
                 on_done(k, result)
     return found
+
+
+# --- The samples of a cross-validation, and the problem of some of them ---------------
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """The units of the data in a problem; the original ones by default.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (n_features,) or None
+    """
+
+    mean: np.ndarray | None = None
+    scale: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: np.ndarray, sample_weight: np.ndarray) -> Standardisation:
+        """Units in which the weighted data have mean 0 and variance 1."""
+        if hasattr(X, "tocsc"):
+            raise ValueError(
+                "scale=True would make the sparse X dense; put a scaler that keeps "
+                "zeros, such as sklearn.preprocessing.MaxAbsScaler, before it in a "
+                "pipeline, or give X.toarray() if that fits into memory."
+            )
+        return cls(*standard_units(X, sample_weight))
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """The data in these units."""
+        return X if self.mean is None else (X - self.mean) / self.scale
+
+    def proof_for_users(self, result: Result) -> Result:
+        """The result, with a certificate that takes the original data."""
+        proof = result.certificate
+        if proof is None or self.mean is None or self.scale is None:
+            return result
+        return replace(result, certificate=proof.with_scaling(self.mean, self.scale))
+
+    def fold_back(self, model: Linear) -> Linear:
+        """The same model in the original units."""
+        if self.mean is None:
+            return model
+        coef = model.coef / self.scale
+        return Linear(coef, model.intercept - coef @ self.mean)
+
+
+@dataclass(frozen=True)
+class ProblemMaker:
+    """Makes the problem for a set of samples.
+
+    Attributes
+    ----------
+    constraints : dict
+        Costs, included and excluded features and the like, as ``Problem`` takes them.
+    scale : bool or "auto"
+        Whether to standardise; "auto" does with dense data.
+    """
+
+    constraints: Mapping[str, Any]
+    scale: bool | str
+
+    def make(
+        self,
+        X: np.ndarray,
+        signs: np.ndarray,
+        loss_weight: np.ndarray,
+        sample_weight: np.ndarray,
+    ) -> tuple[Problem, Standardisation]:
+        """The problem and its units."""
+        from ..problem.problem import Problem
+
+        is_scaled = not hasattr(X, "tocsc") if self.scale == "auto" else self.scale
+        units = Standardisation.of(X, sample_weight) if is_scaled else Standardisation()
+        problem = Problem(
+            units.apply(X), signs, sample_weight=loss_weight, **self.constraints
+        )
+        return problem, units
+
+
+def take(values: Any, indices: np.ndarray) -> Any:
+    """Some samples of a table, an array or a list."""
+    if hasattr(values, "iloc"):
+        return values.iloc[indices]
+    if hasattr(values, "shape") and not hasattr(values, "columns"):
+        return values[indices]
+    return np.asarray(values)[indices]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """All per-sample data of a fit, which can be split.
+
+    Attributes
+    ----------
+    X : array-like
+        As the user gave it, for scorers.
+    data : ndarray
+        The same as numbers.
+    y, signs : ndarray
+        Labels, and their codes -1 and +1; a column for each of more than two classes.
+    sample_weight : ndarray
+    """
+
+    X: Any
+    data: np.ndarray
+    y: np.ndarray
+    signs: np.ndarray
+    sample_weight: np.ndarray
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The number of each sample's class."""
+        return codes_of(self.signs)
+
+    def part(self, indices: np.ndarray) -> Samples:
+        """Some of the samples."""
+        return Samples(
+            take(self.X, indices),
+            self.data[indices],
+            self.y[indices],
+            self.signs[indices],
+            self.sample_weight[indices],
+        )
+
+
+# --- The folds of a cross-validation, checked before any work is done on them ---------
+
+
+def make_splits(
+    cv: Any, samples: Samples, params: dict[str, Any], stacklevel: int
+) -> list[Split]:
+    """Training and test samples of all folds.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of splits
+    samples : Samples
+    params : dict
+        Parameters of the splitter besides data and labels.
+    stacklevel : int
+        Stack level of warnings, relative to this function.
+    """
+    given = _given(cv)
+    if given is None:
+        fewer = _fewer_folds(cv, samples.codes, stacklevel + 1)
+        splitter = check_cv(fewer, samples.y, classifier=True)
+        given = list(splitter.split(samples.X, samples.y, **params))
+    if not given:
+        raise ValueError("cv has no split; give at least one.")
+    splits = [_split(k, one, samples.y.size) for k, one in enumerate(given)]
+    n_classes = np.unique(samples.codes).size
+    for k, (train, test) in enumerate(splits):
+        _check_training(k, samples.part(train), n_classes)
+        if test.size == 0:
+            raise ValueError(
+                f"the test part of fold {k} is empty, so that nothing can be scored; "
+                "give a cv whose folds all have test samples."
+            )
+    return splits
+
+
+def possible_folds(signs: np.ndarray, folds: int) -> int:
+    """The number of folds that the rarer class allows; 0 if it allows none."""
+    most = min(folds, *_counts(signs))
+    return most if most >= 2 else 0
+
+
+def stratified_splits(signs: np.ndarray, folds: int, seed: int) -> Iterator[Split]:
+    """Shuffled folds with the same share of both classes, made one by one."""
+    folding = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    yield from folding.split(np.zeros((signs.size, 1)), signs)
+
+
+def _given(cv: Any) -> list[Any] | None:
+    """Splits listed by the user; None if a splitter makes them."""
+    is_list = isinstance(cv, Iterable) and not isinstance(cv, str)
+    return list(cv) if is_list and not hasattr(cv, "split") else None
+
+
+def _split(k: int, split: Any, n_samples: int) -> Split:
+    """A split, possibly given by the user, as two arrays of indices."""
+    try:
+        train, test = split
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"fold {k} of cv must be a pair of arrays, the training and the test "
+            f"samples, got {split!r}."
+        ) from error
+    return (
+        _indices(f"the training part of fold {k}", train, n_samples),
+        _indices(f"the test part of fold {k}", test, n_samples),
+    )
+
+
+def _indices(part: str, samples: Any, n_samples: int) -> np.ndarray:
+    """Indices of samples, which may be given as a boolean mask."""
+    indices = np.asarray(samples)
+    if indices.dtype == bool and indices.shape == (n_samples,):
+        return np.flatnonzero(indices)
+    if indices.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
+        raise ValueError(
+            f"{part} must be a list of row numbers or a boolean mask of all "
+            f"{n_samples} rows, got an array of {indices.dtype} of shape "
+            f"{indices.shape}."
+        )
+    wrong = indices[(indices < -n_samples) | (indices >= n_samples)]
+    if wrong.size:
+        raise ValueError(
+            f"{part} has row {wrong[0]}, but X has {n_samples} rows (0 to "
+            f"{n_samples - 1})."
+        )
+    return indices
+
+
+def _check_training(k: int, part: Samples, n_classes: int) -> None:
+    kinds = np.unique(part.codes[part.sample_weight > 0])
+    if kinds.size < n_classes:
+        has = "no samples to learn from"
+        if kinds.size:
+            has = f"samples of {kinds.size} of the {n_classes} classes only"
+        if kinds.size == 1 and n_classes == 2:
+            has = "samples of one class only"
+        wanted = "both classes" if n_classes == 2 else "all classes"
+        raise ValueError(
+            f"the training part of fold {k} has {has}; give a cv whose folds have "
+            f"{wanted}, or fewer folds."
+        )
+
+
+def _fewer_folds(cv: Any, codes: np.ndarray, stacklevel: int) -> Any:
+    """Cut a number of folds to the size of the rarest class; leave any other cv."""
+    counts = np.bincount(codes)
+    rarer = int(counts[counts > 0].min())
+    if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
+        return cv
+    which = "rarer" if np.count_nonzero(counts) == 2 else "rarest"
+    warnings.warn(
+        f"cv={cv} exceeds the samples of the {which} class; using {rarer} folds.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return rarer
+
+
+def _counts(signs: np.ndarray) -> tuple[int, int]:
+    """Samples of the negative and of the positive class."""
+    n_positive = int(np.count_nonzero(signs > 0))
+    return signs.size - n_positive, n_positive

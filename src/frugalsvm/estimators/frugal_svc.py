@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from ..problem.options import METHOD_NAMES
-from ..run.effort import EFFORTS
-from ..run.progress import Callback
+from ..problem.validation import METHOD_NAMES
+from ..run.monitor import Callback
+from ..run.stopping import EFFORTS
 from ..run.supervision import Hold
 from ..solving.result import Result, Status
 from . import parameters as may_be
-from .binary_linear import all_or_nothing, check_sample_weight
-from .budgeted import BudgetedClassifier
+from .base import BudgetedClassifier, all_or_nothing, check_sample_weight
 from .models import codes_of
 from .parameters import Constraint
 
@@ -104,7 +103,7 @@ class FrugalSVC(BudgetedClassifier):
         Options of the method: see :class:`~frugalsvm.search.restarts.SwapOptions` for
         ``swap``, :class:`~frugalsvm.tree.branch_and_bound.TreeOptions` for
         ``branch-and-bound`` and ``auto``,
-        :class:`~frugalsvm.paper.algorithms.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.paper.algorithms.kernel_search.LocalSearchOptions`,
         :class:`~frugalsvm.paper.algorithms.kernel_search.KernelSearchOptions`,
         :class:`~frugalsvm.paper.algorithms.heuristic.HeuristicOptions` and
         :class:`~frugalsvm.paper.algorithms.exact_procedure.ExactOptions` for those of
@@ -305,7 +304,7 @@ class FrugalSVC(BudgetedClassifier):
     ) -> Any:
         from ..problem.problem import Problem
         from ..solving.options import SolveOptions
-        from ..solving.refit import with_refit
+        from ..solving.polish import with_refit
         from ..solving.solver import run_interruptible
 
         data, labels, signs = self._checked(X, y, sample_weight)

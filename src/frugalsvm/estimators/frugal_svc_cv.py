@@ -9,22 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
-from ..problem.options import METHOD_NAMES
-from ..run.effort import EFFORTS
+from ..problem.validation import METHOD_NAMES
+from ..run.stopping import EFFORTS
 from ..run.supervision import Hold
 from . import parameters as may_be
-from .binary_linear import all_or_nothing, check_sample_weight
-from .budgeted_choice import BudgetedChoice
+from .base import all_or_nothing, check_sample_weight
 from .cells import SHARE_OF_FOLDS, ChoiceCallback, Watch, WatchedFolds, watched_folds
 from .choice import DEFAULT_RULE, RULES, Choice
-from .final_fit import FinalFit
-from .folds import fold_seeds
+from .final_fit import BudgetedChoice, FinalFit
+from .folds import ProblemMaker, Samples, fold_seeds, make_splits
 from .grid import is_word
 from .models import codes_of
 from .parameters import Constraint
-from .samples import ProblemMaker, Samples
-from .scored_choice import part_of
-from .splits import make_splits
+from .scoring import part_of
 
 
 class FrugalSVCCV(BudgetedChoice):

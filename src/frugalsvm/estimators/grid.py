@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ..run.blas import single_threaded_blas
-from ..run.parallel import Shared
 from ..run.supervision import supervise
-from .folds import FoldJob
-from .models import Linear, svm_on
-from .pace import AUTO_BUDGETS, AUTO_REFIT_C, STEADY, Pace
-from .samples import ProblemMaker, Samples
+from ..run.threads import Shared, single_threaded_blas
+from .folds import FoldJob, ProblemMaker, Samples
+from .models import FINAL_TOL, Linear, svm_on
 from .scoring import Scoring, chance_scores
 
 if TYPE_CHECKING:
     from ..problem.solution import Solution
     from ..run.stopping import StopCondition
     from ..search.path_search import CellIndex
+
+# --- Pace: what a choice of budget and C compares, and how accurately -----------------
+
+# Budgets for "auto", up to the number of features.
+AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
+# Values of C for the weights of the selected features for "auto": one SVM each.
+AUTO_REFIT_C = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What a choice compares, and how accurately.
+
+    Attributes
+    ----------
+    budgets : tuple of int
+        For "auto", up to the number of features.
+    refit_C : tuple of float
+        The C of the weights for "auto".
+    tol : float
+        Accuracy of the SVMs that are scored.
+    search : dict
+        Parameters of the searches that differ from ``SearchParameters()``, which
+        estimators import only when they search.
+    work_share : float
+        Of the work that the effort allows the search of each cell.
+    """
+
+    budgets: tuple[int, ...] = AUTO_BUDGETS
+    refit_C: tuple[float, ...] = AUTO_REFIT_C
+    tol: float = FINAL_TOL
+    search: Mapping[str, Any] = field(default_factory=dict)
+    work_share: float = 1.0
+
+
+STEADY = Pace()
+QUICK = Pace(
+    budgets=(1, 2, 3, 5, 8, 12, 20),
+    refit_C=(0.003, 0.03, 0.3, 3.0, 30.0),
+    tol=3e-3,
+    search={
+        "svm_tol": 1e-3,
+        "n_taken": 1,
+        "exchange_rounds": 0,
+        "large_support": (2, 4),
+    },
+    work_share=0.05,
+)
+
+
+def pace_of(effort: str) -> Pace:
+    """The pace of a choice for a fit with an effort."""
+    return QUICK if effort == "fast" else STEADY
+
+
+# --- Many budgets and C in each fold of a cross-validation ----------------------------
 
 # The C of the selection for "auto". Rules in the number of samples or in the gap of
 # the relaxation, and a choice by inner cross-validation, did not score better than a

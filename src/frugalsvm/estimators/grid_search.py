@@ -17,20 +17,18 @@ import numpy as np
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..run import compilation
-from ..run.blas import single_threaded_blas
-from ..run.effort import check_effort
-from ..run.parallel import thread_count
-from ..run.stopping import StopCondition
+from ..run.stopping import StopCondition, check_effort
 from ..run.supervision import supervise
+from ..run.threads import single_threaded_blas, thread_count
 from ..search.evaluator import Evaluator, Stop
-from ..search.native.relaxation import relax_natively
+from ..search.native import relax_natively
 from ..search.parameters import SearchParameters
 from ..search.path_search import CellIndex, GridSolutions, PathSearch
 from ..search.restarts import SwapOptions
-from ..solving.compiling import ensure_compiled
 from ..solving.result import Result
 from ..solving.running import search_limit
-from .pace import STEADY, Pace
+from ..solving.solver import ensure_compiled
+from .grid import STEADY, Pace
 
 
 class GridSearch:

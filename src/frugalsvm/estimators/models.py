@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..problem.ties import rounded
-from ..run.blas import single_threaded_blas
+from ..problem.solution import rounded
+from ..run.threads import single_threaded_blas
 
 if TYPE_CHECKING:
     from ..problem.problem import Problem
@@ -74,7 +74,7 @@ def codes_of(scores: np.ndarray) -> np.ndarray:
     """The number of the class that each score stands for.
 
     With a column for each class, that of the largest one. Scores are rounded before,
-    see ``frugalsvm.problem.ties``.
+    see ``frugalsvm.problem.solution``.
     """
     if scores.ndim == 2:
         return np.asarray(np.argmax(scores, axis=1))
@@ -84,8 +84,7 @@ def codes_of(scores: np.ndarray) -> np.ndarray:
 def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Linear:
     """The SVM on a support, as a model of all columns."""
     from ..search.evaluator import Evaluator
-    from ..solving.ghosts import PrimalPoint
-    from ..solving.polish import polished
+    from ..solving.polish import PrimalPoint, polished
     from ..solving.result import by_machine
 
     # As in a run: threads inside small products only wait for each other.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem.problem import Problem
-from ..run.progress import relative_gaps
+from ..run.monitor import relative_gaps
 from ..run.words import bound_words, gap_words
 from ..solving.options import SolveOptions, check_limits
 from ..solving.result import Result
@@ -20,7 +20,7 @@ from ..solving.solver import run_or_raise
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 from .grid_search import spread_bounds
-from .labels import signs_of_labels
+from .parameters import signs_of_labels
 
 # Relative improvements below this count as none.
 SAME = 1e-9

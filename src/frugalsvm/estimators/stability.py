@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..run import markup
-from ..run.parallel import Shared, sent_once
+from ..run import words as markup
+from ..run.threads import Shared, sent_once
 from ..run.words import quote
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
@@ -114,7 +114,7 @@ class StabilitySelection:
 
     def to_frame(self) -> Any:
         """Frequencies as a DataFrame, the most frequent feature first."""
-        from .summary import pandas
+        from .fitted import pandas
 
         order = self.order()
         names = [self.feature_names[j] for j in order]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import MissingIndicator, SimpleImputer
@@ -27,12 +28,116 @@ from sklearn.preprocessing import (
 )
 
 from ..estimators.encoded_columns import positions
-from .categories import OTHER, OWN_LEVEL
-from .lookups import TEXT, Level, is_gap, kind_of
-from .origins import Origin, read_origins
-from .pipeline import TableColumns
-from .raw_columns import input_columns
-from .terms import GAP, Codes, Term
+from .lookups import NUMBER, OTHER, OWN_LEVEL, TEXT, Level, Lookup, is_gap, kind_of
+from .origins import Origin, input_columns, read_origins
+
+if TYPE_CHECKING:
+    from .model import PortableModel
+
+# --- Features as functions of one column each, while transformers are followed --------
+
+GAP = float("nan")
+
+
+@dataclass(frozen=True)
+class Term:
+    """A feature: ``(value - mean) / scale`` for a value that a column determines.
+
+    Attributes
+    ----------
+    column : int
+    name : str
+    fill : object
+        For the column itself: what replaces a gap, by default nothing.
+    values : Codes or None
+        For an encoded column: the value for each of its levels.
+    mean, scale : float
+    """
+
+    column: int
+    name: str
+    fill: Any = GAP
+    values: Codes | None = None
+    mean: float = 0.0
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Values by levels; None where a transformer raises an error.
+
+    Attributes
+    ----------
+    kind : str or None
+        That of the levels; None if there are none.
+    levels : tuple
+    values : tuple
+    unknown, gap : object
+        The values for other values of the column, and for a gap.
+    """
+
+    kind: str | None
+    levels: tuple[Level, ...]
+    values: tuple[Any, ...]
+    unknown: Any
+    gap: Any
+
+    def map(self, to: Callable[[Any], Any]) -> Codes:
+        """With other values; an error stays one."""
+
+        def mapped(value: Any) -> Any:
+            return None if value is None else to(value)
+
+        values = tuple(map(mapped, self.values))
+        return replace(
+            self, values=values, unknown=mapped(self.unknown), gap=mapped(self.gap)
+        )
+
+
+def origins_of(
+    used: Sequence[Term], terms: Sequence[Term], names: Sequence[str]
+) -> list[Origin] | None:
+    """Where the used features come from; None if they are just columns of numbers."""
+    places = [one.column for one in used]
+    is_plain = all(one.values is None and is_gap(one.fill) for one in used)
+    if is_plain and len(set(places)) == len(places):
+        return None
+    kinds = {one.column: NUMBER for one in terms}
+    for one in terms:
+        if one.values is not None and one.values.kind is not None:
+            kinds[one.column] = one.values.kind
+    return [_origin(one, names[one.column], kinds[one.column]) for one in used]
+
+
+def _origin(term: Term, column: str, kind: str) -> Origin:
+    is_other = term.values is None and kind == TEXT
+    if is_other or (term.values is not None and term.values.kind not in (None, kind)):
+        raise ValueError(
+            f"column {column!r} is used as {kind} and as something else; encode it in "
+            "one way."
+        )
+    if term.values is None:
+        fill = None if is_gap(term.fill) else _real(term.fill, column)
+        return Origin(column, fill=fill)
+    codes = term.values
+    values = [_real(one, column) for one in codes.values]
+    ends = (_real(one, column) for one in (codes.unknown, codes.gap))
+    return Origin(column, lookup=Lookup.of_values(kind, codes.levels, values, *ends))
+
+
+def _real(value: Any, column: str) -> float | None:
+    """A number, or None for none."""
+    if value is None or is_gap(value):
+        return None
+    if kind_of(value) == TEXT:
+        raise ValueError(
+            f"the pipeline leaves text in column {column!r}, {value!r}; encode it by "
+            "OneHotEncoder or OrdinalEncoder."
+        )
+    return float(value)
+
+
+# --- What fitted transformers of scikit-learn do with the columns of a table ----------
 
 # The place of gaps that have a code of their own.
 _OWN_CODE = -1
@@ -329,6 +434,38 @@ def _ordinal_code(step: OrdinalEncoder, known: _Categories) -> Callable[[Any], A
         return None if step.handle_unknown == "error" else float(step.unknown_value)
 
     return code
+
+
+class TableColumns(TransformerMixin, BaseEstimator):
+    """A fitted transformer: from the columns of a table to the features of a model.
+
+    Parameters
+    ----------
+    model : PortableModel
+        One whose input is the columns of a table.
+    """
+
+    def __init__(self, model: PortableModel):
+        self.model = model
+        columns = input_columns(model)
+        self.n_features_in_ = len(columns)
+        if any(name != f"x{place}" for name, place in columns.items()):
+            self.feature_names_in_ = np.array(list(columns), dtype=object)
+
+    def fit(self, X: Any, y: Any = None) -> TableColumns:
+        """Nothing is learned."""
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features of the rows of a table."""
+        return self.model.select(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the features."""
+        return np.array(self.model.names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 def _of_table(step: TableColumns, terms: list[Term]) -> list[Term]:

@@ -8,6 +8,7 @@ compared exactly: nothing is stripped, and no word means a gap.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -146,3 +147,166 @@ def _number(value: Any) -> float | None:
     if isinstance(value, (bool, str)) or not math.isfinite(value):
         raise ValueError(f"{shown(value)} is not a number")
     return float(value)
+
+
+# --- Categories of a column: which strings mean the same one, and which a missing value
+#
+# The same rule holds for ``predict`` and for exported models. A database or a data
+# frame may write the category 1 as 1.0, and True as 1.
+
+# Characters stripped from both ends of strings, here and in exported models: space, tab
+# and no-break space.
+STRIPPED = " \t\u00a0"
+# Stripped strings that mean a missing value in a text table, and in exported models.
+MISSING_WORDS = (
+    "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan",
+    "-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+# The category of missing values, and that of all texts without a category of their own.
+OWN_LEVEL, OTHER = "(missing)", "(other)"
+# Programs agree on numbers with fewer digits than this.
+N_DIGITS = 15
+_NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:\.([0-9]*))?")
+_EXPONENT = re.compile(r"-?[0-9]+(\.[0-9]+)?e[-+][0-9]+")
+# Numbers that stand for them where there is no type for truth values.
+_TRUTHS = {"True": "1", "False": "0"}
+_TRUTH_OF = {
+    text: truth
+    for truth, number in _TRUTHS.items()
+    for text in (truth, truth.lower(), truth.upper(), number)
+}
+
+
+class Forms(NamedTuple):
+    """The strings that mean a category.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        Exactly these.
+    stems : tuple of str
+        These, followed by any number of zeros.
+    """
+
+    texts: tuple[str, ...]
+    stems: tuple[str, ...] = ()
+
+
+class Spelling:
+    """Which strings mean the categories of a column.
+
+    Plain numbers are compared as numbers: ``1``, ``1.0`` and ``1.`` are the same, but
+    ``01`` is a code. If all categories are truth values, 1 and 0 stand for them, too.
+    If two categories would be the same (a fit rejects such columns), all are compared
+    as they are.
+
+    Parameters
+    ----------
+    levels : sequence of str
+        The categories.
+    """
+
+    def __init__(self, levels: Sequence[str]):
+        truths = {_TRUTH_OF.get(one) for one in levels if not canonical(one).isdigit()}
+        self._are_truths = len(truths) == len(levels) and None not in truths
+        self._is_exact = len({self._key(one) for one in levels}) < len(levels)
+
+    def key(self, text: str) -> str:
+        """Equal for strings that mean the same category."""
+        return text if self._is_exact else self._key(text)
+
+    def _key(self, text: str) -> str:
+        number = canonical(text)
+        return _TRUTH_OF.get(number, number) if self._are_truths else number
+
+    def forms_of_all(self, levels: Sequence[str]) -> Forms:
+        """The strings that mean any of some categories."""
+        found = [self.forms(one) for one in levels]
+        return Forms(
+            tuple(text for one in found for text in one.texts),
+            tuple(stem for one in found for stem in one.stems),
+        )
+
+    def forms(self, level: str) -> Forms:
+        """The strings that mean a category."""
+        key = self.key(level)
+        number = _TRUTHS[key] if self._are_truths and key in _TRUTHS else key
+        if self._is_exact or not is_number(number):
+            return Forms((level,))
+        texts = [key, key.lower(), key.upper()] if number != key else []
+        stems = [number]
+        if "." not in number:
+            signed = [number, "-0"] if number == "0" else [number]
+            texts += signed
+            stems = [f"{one}." for one in signed]
+        elif number.lstrip("-").startswith("0."):
+            # As Oracle writes it.
+            stems.append(number.replace("0.", ".", 1))
+        return Forms(tuple(texts), tuple(stems))
+
+
+def canonical(text: str) -> str:
+    """A plain number without superfluous zeros; any other string as it is.
+
+    Examples
+    --------
+    >>> [canonical(one) for one in ("1.0", "2.50", ".5", "-0", "01", "1e3", "v1.0")]
+    ['1', '2.5', '0.5', '0', '01', '1e3', 'v1.0']
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return text
+    sign, whole, fraction = found[1], found[2], (found[3] or "").rstrip("0")
+    if not whole and not fraction:
+        return text
+    if not fraction:
+        return "0" if whole == "0" else f"{sign}{whole}"
+    return f"{sign}{whole or '0'}.{fraction}"
+
+
+def truth(text: str) -> bool | str:
+    """A truth value, however it is written; any other text as it is."""
+    found = _TRUTH_OF.get(canonical(text))
+    return text if found is None else found == "True"
+
+
+def is_number(text: str) -> bool:
+    """Whether a canonical string is a plain number."""
+    found = _NUMBER.fullmatch(text)
+    return found is not None and bool(found[2])
+
+
+def looks_numeric(level: str, forms: Forms) -> bool:
+    """Whether a category may be a number, or a truth value, elsewhere."""
+    return bool(forms.stems) or is_number(canonical(level))
+
+
+def is_written_differently(text: str) -> bool:
+    """Whether programs write a number in different ways: 1e+16, or with many digits."""
+    if _EXPONENT.fullmatch(text):
+        return True
+    number = canonical(text)
+    digits = number.lstrip("-0.").replace(".", "")
+    return is_number(number) and "." in number and len(digits) >= N_DIGITS
+
+
+def why_unclear(levels: Sequence[str]) -> str:
+    """Why other programs may confuse categories; empty if they do not."""
+    seen: dict[str, str] = {}
+    for one in levels:
+        if is_written_differently(one):
+            return f"other programs write the number {one!r} in another way; round it"
+        other = seen.setdefault(canonical(one), one)
+        if other != one:
+            return f"{other!r} and {one!r} are the same number; write it in one way"
+    return ""
+
+
+def named(levels: Sequence[str]) -> list[str]:
+    """The categories that are texts of the table."""
+    return [one for one in levels if one not in (OWN_LEVEL, OTHER)]
+
+
+def missing_words(known: Sequence[str]) -> tuple[str, ...]:
+    """The strings that mean a missing value, unless they are known as categories."""
+    return tuple(one for one in MISSING_WORDS if one not in known)

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.files import write_whole
-from ..problem.ties import decimals_of, rounded
-from . import display
+from ..problem.certificate import write_whole
+from ..problem.solution import decimals_of, rounded
+from ..run import words as markup
+from ..run.words import by_class, gap_words
 from .calibration import Calibration
-from .columns import select_columns
-from .content import from_content, to_content
-from .origins import takes_columns
-from .parts import (
+from .content import (
     Feature,
     Group,
     Label,
@@ -32,7 +30,10 @@ from .parts import (
     check_features,
     check_groups,
     check_numbers,
+    from_content,
+    to_content,
 )
+from .origins import select_columns, takes_columns
 from .schema import InvalidModel, parse, shown
 from .statistics import Statistics
 from .text import python_text, sql_text
@@ -161,7 +162,7 @@ class PortableModel:
         -------
         PortableModel
         """
-        from .reading import read_estimator
+        from .pipeline import read_estimator
 
         model = read_estimator(estimator, dict(units or {}), dict(metadata or {}))
         return model if X is None and y is None else model.with_statistics(X, y)
@@ -182,7 +183,7 @@ class PortableModel:
         -------
         PortableModel
         """
-        from .columns import columns_and_gaps
+        from .origins import columns_and_gaps
         from .statistics import class_codes
 
         values, gaps = columns_and_gaps(self, X)
@@ -422,7 +423,7 @@ class PortableModel:
         ValueError
             If classes are integers of more than 64 bits.
         """
-        from .onnx_graph import build_onnx
+        from .onnx import build_onnx
 
         return build_onnx(self)
 
@@ -469,18 +470,18 @@ class PortableModel:
         With more than two classes there are columns ``weight_c`` and
         ``weight_per_unit_c`` for each class c.
         """
-        return display.frame(self)
+        return _frame_of(self)
 
     # --- display -----------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return display.line(self)
+        return _line_of(self)
 
     def __str__(self) -> str:
-        return display.text(self)
+        return _text_of(self)
 
     def _repr_html_(self) -> str:
-        return display.html(self)
+        return _html_of(self)
 
 
 def _labels(classes: tuple[Label, ...]) -> np.ndarray:
@@ -491,3 +492,111 @@ def _labels(classes: tuple[Label, ...]) -> np.ndarray:
         for one, two in zip(labels.tolist(), classes, strict=True)
     )
     return labels if is_same else np.array(classes, dtype=object)
+
+
+# --- A portable model for people: one line, text, HTML, and a DataFrame ---------------
+
+# Maximum number of classes in the one line.
+N_CLASSES = 6
+
+
+def sizes(model: PortableModel) -> np.ndarray:
+    """The largest weight of each feature, without its sign."""
+    return np.abs(model.coef).max(axis=0)
+
+
+def _frame_of(model: PortableModel) -> Any:
+    """See :meth:`PortableModel.to_frame`."""
+    from ..estimators.fitted import pandas
+
+    order = np.argsort(-sizes(model), kind="stable")
+    features = [model.features[j] for j in order]
+    weights, scales = model.coef[:, order], model.column("scale")[order]
+    columns: dict[str, Any] = {}
+    for name, values in (("weight", weights), ("weight_per_unit", weights / scales)):
+        columns |= zip(by_class(name, model.classes), values, strict=True)
+    for name in ("mean", "scale", "unit", "index"):
+        columns[name] = [getattr(one, name) for one in features]
+    names = pandas().Index([one.name for one in features], name="feature")
+    made = pandas().DataFrame(columns, index=names)
+    made.attrs["intercept"] = (
+        model.intercept if model.n_scores == 1 else model.intercepts.tolist()
+    )
+    return made
+
+
+def _line_of(model: PortableModel) -> str:
+    """One line about a model."""
+    n = len(model.classes)
+    *others, last = map(repr, model.classes)
+    classes = f"{n} classes" if n > N_CLASSES else f"{', '.join(others)} or {last}"
+    gap = f", gap={gap_words(_gap(model))}" if model.proof else ""
+    return (
+        f"PortableModel({len(model.features)} of {model.n_features_in} features, "
+        f"{classes}{gap})"
+    )
+
+
+def _text_of(model: PortableModel) -> str:
+    """A line for each feature, the largest weight first; groups are blocks."""
+    width = max([len(one.name) for one in model.features] + [len("intercept")])
+    width += 2 * bool(model.groups)
+    titles = by_class("weight", model.classes)
+    wide = [max(10, len(one)) for one in titles]
+    heads = "".join(f" {one:>{n}}" for one, n in zip(titles, wide, strict=True))
+    lines = [f"{'feature':<{width}}{heads} {'mean':>10} {'scale':>10}"]
+
+    def weights(values: np.ndarray) -> str:
+        pairs = zip(values, wide, strict=True)
+        return "".join(f" {value:>+{n}.4g}" for value, n in pairs)
+
+    def about(one: Feature, width: int) -> str:
+        unit = f" {one.unit}" if one.unit else ""
+        return (
+            f"{one.name:<{width}}{weights(np.atleast_1d(one.weight))} "
+            f"{one.mean:>10.4g} {one.scale:>10.4g}{unit}"
+        )
+
+    group = {name: one for one in model.groups for name in one.features}
+    shown: set[str] = set()
+    for j in np.argsort(-sizes(model), kind="stable"):
+        first = model.features[j]
+        own = group.get(first.name)
+        if own is None:
+            lines.append(about(first, width))
+        elif own.name not in shown:
+            # The features of a group are one block.
+            shown.add(own.name)
+            lines.append(f"{own.name}:")
+            members = [one for one in model.features if one.name in own.features]
+            lines += [f"  {about(one, width - 2)}" for one in members]
+    lines.append(f"{'intercept':<{width}}{weights(model.intercepts)}")
+    return "\n".join([_line_of(model), *lines])
+
+
+def _html_of(model: PortableModel) -> str:
+    """For notebooks."""
+    classes = list(map(str, model.classes))
+    if model.n_scores == 1:
+        table = markup.weights_table(model.names, model.coef[0].tolist())
+        about = f"{classes[0]} or {classes[1]} (positive)"
+    else:
+        table = markup.weights_by_class(model.names, classes, model.coef.T.tolist())
+        about = f"{', '.join(classes)} (that of the largest score is predicted)"
+    intercepts = ", ".join(f"{one:+.4g}" for one in model.intercepts)
+    pairs = [("intercept", intercepts), ("classes", about)]
+    if model.proof:
+        pairs.append(("gap", f"{gap_words(_gap(model))} ({model.proof.status})"))
+    if model.calibration:
+        pairs.append(("calibration", model.calibration.to_dict()["method"]))
+    return markup.box(
+        f"{len(model.features)} of {model.n_features_in} features",
+        table,
+        markup.facts(pairs),
+    )
+
+
+def _gap(model: PortableModel) -> float:
+    assert model.proof is not None
+    difference = model.proof.objective - model.proof.lower_bound
+    return max(0.0, difference) / abs(model.proof.objective or 1.0)

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .categories import OTHER, Forms, Spelling, looks_numeric, missing_words, named
-from .lookups import Lookup, from_content
+from ..run.words import listed
+from .lookups import (
+    LARGEST_VALUE,
+    NUMBER,
+    OTHER,
+    Forms,
+    Lookup,
+    Spelling,
+    from_content,
+    is_gap,
+    looks_numeric,
+    missing_words,
+    named,
+    places,
+)
 from .schema import InvalidModel, parse, shown
 
 if TYPE_CHECKING:
@@ -241,3 +254,202 @@ def _real(value: Any) -> float:
     if isinstance(value, bool) or not math.isfinite(value):
         raise ValueError(f"{shown(value)} is not a number")
     return float(value)
+
+
+# --- Features of models whose input is a table as the user has it, categories included
+
+
+def input_columns(model: PortableModel) -> dict[str, int]:
+    """The columns of the table that a model needs, and their positions."""
+    pairs = zip(read_origins(model), model.features, strict=True)
+    return {origin.column: one.index for origin, one in pairs}
+
+
+def column_kinds(model: PortableModel) -> dict[str, str]:
+    """What the columns of the table are: text, number or boolean."""
+    return {
+        one.column: NUMBER if one.lookup is None else one.lookup.kind
+        for one in read_origins(model)
+    }
+
+
+def features_of_columns(model: PortableModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The model's features of the rows of a table, and where their column has a gap.
+
+    The table may have the features already.
+    """
+    if _has_names(X) and _has(X, model.names) and not _has(X, input_columns(model)):
+        made = np.column_stack([np.asarray(X[name], float) for name in model.names])
+        return made, np.zeros(made.shape, dtype=bool)
+    features: list[np.ndarray] = []
+    gaps: list[np.ndarray] = []
+    for origin, known, values, missing in _features(model, X):
+        if np.isnan(values).any():
+            raise ValueError(_no_value(origin, known, values))
+        features.append(values)
+        gaps.append(missing)
+    return np.column_stack(features), np.column_stack(gaps)
+
+
+def rows_without_value(model: PortableModel, X: Any) -> dict[str, np.ndarray]:
+    """Masks of the rows that features have no value for, by column."""
+    masks: dict[str, np.ndarray] = {}
+    for origin, _, values, _ in _features(model, X):
+        masks[origin.column] = masks.get(origin.column, False) | np.isnan(values)
+    return masks
+
+
+def _features(
+    model: PortableModel, X: Any
+) -> Iterator[tuple[Origin, np.ndarray, np.ndarray, np.ndarray]]:
+    """For each feature its origin, its column, its values (perhaps NaN), its gaps."""
+    column_of = _reader(model, X)
+    before, known, at = None, np.empty(0), np.empty(0, dtype=np.int64)
+    for origin in read_origins(model):
+        if before is None or origin.column != before.column:
+            known = column_of(origin.column)
+        if origin.lookup is None:
+            values, missing = _filled(known, origin)
+        else:
+            if not is_of_same_code(origin, before):
+                at = places(origin.lookup.levels, known)
+            values = origin.lookup.table()[at]
+            missing = at == len(origin.lookup.levels) + 1
+        yield origin, known, values, missing
+        before = origin
+
+
+def _reader(model: PortableModel, X: Any) -> Callable[[str], np.ndarray]:
+    """A function that gives a column by its name."""
+    columns = input_columns(model)
+    if _has_names(X):
+        missing = [name for name in columns if not _has(X, [name])]
+        if not missing:
+            return lambda name: np.atleast_1d(np.asarray(X[name], dtype=object))
+        is_unnamed = all(name == f"x{place}" for name, place in columns.items())
+        if isinstance(X, Mapping) or not is_unnamed:
+            raise ValueError(f"X has no column {listed(missing, quoted=True)}.")
+    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=object)
+    if table.ndim == 2 and table.shape[1] == model.n_features_in:
+        return lambda name: table[:, columns[name]]
+    if table.ndim == 2 and table.shape[1] == len(columns):
+        order = {name: k for k, name in enumerate(columns)}
+        return lambda name: table[:, order[name]]
+    raise ValueError(
+        f"X must be a table with {model.n_features_in} columns, or only the "
+        f"{len(columns)} that the model needs, got shape {table.shape}."
+    )
+
+
+def _has_names(X: Any) -> bool:
+    if isinstance(X, Mapping):
+        return True
+    return hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
+
+
+def _has(X: Any, names: Iterable[str]) -> bool:
+    there = X.keys() if isinstance(X, Mapping) else set(X.columns)
+    return all(name in there for name in names)
+
+
+def _filled(column: np.ndarray, origin: Origin) -> tuple[np.ndarray, np.ndarray]:
+    """A column of numbers, with its replacement for gaps, and where they are."""
+    fill = np.nan if origin.fill is None else origin.fill
+    gaps = np.array([is_gap(one) for one in column.tolist()], dtype=bool)
+    return np.where(gaps, fill, column).astype(np.float64), gaps
+
+
+def _no_value(origin: Origin, column: np.ndarray, values: np.ndarray) -> str:
+    row = int(np.flatnonzero(np.isnan(values))[0])
+    where = f"column {origin.column!r} of row {row + 1:,}"
+    if is_gap(column[row]):
+        return (
+            f"{where} has no value (NaN, None, or a number that is infinite or beyond "
+            "1e100), and the pipeline of the model does not impute it; fill it in or "
+            "drop the row."
+        )
+    return (
+        f"{where} has {shown(column[row])}, which the model does not know; correct it, "
+        "drop the row, or fit the encoder with handle_unknown='ignore'."
+    )
+
+
+# --- Selects the columns of a table that are the features of a model ------------------
+
+
+def select_columns(model: PortableModel, X: Any) -> np.ndarray:
+    """See :meth:`PortableModel.select`."""
+    return columns_and_gaps(model, X)[0]
+
+
+def columns_and_gaps(model: PortableModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of the model's features, and a mask of the values that X lacks."""
+    if takes_columns(model):
+        return features_of_columns(model, X)
+    table = _by_name(model, X)
+    if table is None:
+        table = _by_place(model, X)
+    # Comparisons with NaN are false.
+    known = np.abs(table) <= LARGEST_VALUE
+    if not known.all():
+        replace = fills(model)
+        table = replace(table, known)
+        indicators = np.flatnonzero(replace.of_indicators >= 0)
+        known[:, indicators] = known[:, replace.of_indicators[indicators]]
+    if np.isnan(table).any():
+        raise ValueError(
+            f"X has NaN or infinite values, or values beyond {LARGEST_VALUE:g}; impute "
+            "them or drop these samples."
+        )
+    return table, ~known
+
+
+def _by_name(model: PortableModel, X: Any) -> np.ndarray | None:
+    """Columns by name; None if X or the model has no names."""
+    if isinstance(X, Mapping):
+        there: Any = X.keys()
+    elif hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+        there = set(X.columns)
+    else:
+        return None
+    # Indicators of gaps need not be there.
+    origins = fills(model).of_indicators
+    absent = [name for name in model.names if name not in there]
+    free = {model.names[j] for j in np.flatnonzero(origins >= 0).tolist()}
+    missing = [name for name in absent if name not in free]
+    if missing:
+        is_unnamed = all(one.name == f"x{one.index}" for one in model.features)
+        if is_unnamed and not isinstance(X, Mapping):
+            return None
+        shown = ", ".join(map(repr, missing[:8]))
+        raise ValueError(
+            f"X has no column {shown}{' and others' * (len(missing) > 8)}."
+        )
+    if isinstance(X, Mapping):
+        known = {
+            name: np.atleast_1d(np.asarray(X[name], float))
+            for name in model.names
+            if name not in absent
+        }
+        n_rows = next((one.size for one in known.values()), 1)
+        known |= {name: np.full(n_rows, np.nan) for name in absent}
+        columns = [known[name] for name in model.names]
+        return np.column_stack(columns) if columns else np.empty((1, 0))
+    if absent:
+        X = X.reindex(columns=model.names)
+    return np.asarray(X[model.names], dtype=np.float64)
+
+
+def _by_place(model: PortableModel, X: Any) -> np.ndarray:
+    """Columns by position in the table of the fit, or in the model."""
+    data = X.toarray() if hasattr(X, "toarray") else X
+    table = np.asarray(data, dtype=np.float64)
+    n_selected = len(model.features)
+    if table.ndim == 2 and table.shape[1] == model.n_features_in:
+        return table[:, [one.index for one in model.features]]
+    if table.ndim == 2 and table.shape[1] == n_selected:
+        return table
+    raise ValueError(
+        f"X must be a table with {model.n_features_in} columns, or only the "
+        f"{n_selected} of the model's features, got shape {table.shape}."
+    )

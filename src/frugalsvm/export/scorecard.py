@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..run import markup
+from ..run import words as markup
 from .calibration import Calibration, fit_sigmoid, is_finite
-from .card_parts import parts_of
-from .columns import columns_and_gaps
-from .evaluation import CardEvaluation, evaluate, rows_of
-from .origins import CLASS_WEIGHTS
-from .points import Ranges, Values
-from .statistics import Statistics, class_codes
+from .card_parts import CardEvaluation, evaluate, parts_of, rows_of
+from .origins import CLASS_WEIGHTS, columns_and_gaps
+from .statistics import Ranges, Statistics, Values, class_codes
 
 if TYPE_CHECKING:
     from .model import PortableModel
@@ -128,7 +125,7 @@ class Scorecard:
 
     def to_frame(self) -> Any:
         """Points of all ranges as a DataFrame."""
-        from ..estimators.summary import pandas
+        from ..estimators.fitted import pandas
 
         columns = ["feature", "unit", "range", "points"]
         return pandas().DataFrame(self._rows(), columns=columns)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, fill, new_indices, new_marks, new_matrix, new_vector
-from .linalg import dot
+from .linalg import copy_to, dot, fill, new_indices, new_marks, new_matrix, new_vector
 
 # Smallest curvature of a direction, as a fraction of that of a single variable. Without
 # curvature the step is long, and a bound ends it.

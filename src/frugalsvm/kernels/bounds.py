@@ -22,8 +22,7 @@ import math
 import numpy as np
 
 from ._jit import jit_strict, jit_strict_part
-from .arrays import new_indices, new_vector
-from .linalg import kth_largest
+from .linalg import kth_largest, new_indices, new_vector
 
 UNIT_ROUNDOFF = 2.0**-53
 TINY = 1e-300

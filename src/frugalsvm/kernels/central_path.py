@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .admitted import admit
-from .arrays import copy_to, fill, filled
-from .hinge import balance_machines, best_intercept, longest_step
-from .linalg import add, dot, total
+from .data import admit
+from .linalg import add, copy_to, dot, fill, filled, total
 from .rows import combine_rows, correlate_rows
+from .smoothing import balance_machines, best_intercept, longest_step
 
 # Fraction of the budgets that a uniform z leaves unused.
 UNUSED = 0.1

@@ -12,11 +12,9 @@ import numpy as np
 
 from ._jit import is_kept, jit, jit_new, jit_nogil
 from .active_set_steps import FAILED, SOLVED, StepGoal
-from .arrays import new_indices, new_marks, new_vector
 from .column_exchanges import admitted_columns, column_model
 from .data import Data
-from .draws import draw
-from .linalg import dot, kth_largest
+from .linalg import dot, draw, kth_largest, new_indices, new_marks, new_vector
 from .smoothing import barrier_weight, exchange_model, smoothen
 from .support_solutions import TOL, after_exchange, first_solution, spread
 

@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .admitted import Admitted, admit, admit_exactly, new_admitted, worth
-from .arrays import copy_to, fill, filled, new_vector
+from .branching import find_curvatures
 from .central_path import (
     Point,
     advance,
@@ -38,13 +37,12 @@ from .central_path import (
     weights_of,
     zero_point,
 )
-from .columns import sum_of_squares
-from .curvature import find_curvatures
-from .hinge import balance_machines, hinge_sum
-from .linalg import add, dot, top_sum, total
+from .data import Admitted, admit, admit_exactly, new_admitted, sum_of_squares, worth
+from .linalg import add, copy_to, dot, fill, filled, new_vector, top_sum, total
 from .newton import Newton, find_residuals, new_newton, newton_step
 from .newton_system import factorise, price_of, scale
 from .rows import combine_rows, correlate_rows
+from .smoothing import balance_machines, hinge_sum
 
 # Starts to try one after the other, by their barrier in units of the mean C. The first
 # is for warm starts, the second suits nearly all data; extreme scales of features or

@@ -5,10 +5,86 @@ samples. Small matrices use plain loops (symmetric, no call overhead); large one
 Explicit loops are preferred to array expressions: they compile several times faster.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import new_matrix, new_vector
+
+# --- Making and copying arrays --------------------------------------------------------
+#
+# Numba compiles ``np.empty`` again for every type of argument; here it is compiled once
+# for each kind of array that kernels use.
+
+
+@jit_new
+def new_vector(size):
+    """An uninitialised vector."""
+    return np.empty(size)
+
+
+@jit_new
+def new_matrix(height, width):
+    """An uninitialised matrix."""
+    return np.empty((height, width))
+
+
+@jit_new
+def new_indices(size):
+    """An uninitialised array of indices."""
+    return np.empty(size, dtype=np.int64)
+
+
+@jit_new
+def new_marks(size):
+    """A small number for each feature or sample, all zero."""
+    made = np.empty(size, dtype=np.int8)
+    for t in range(size):
+        made[t] = 0
+    return made
+
+
+@jit
+def fill(x, value):
+    """Set all entries to a value."""
+    for i in range(x.shape[0]):
+        x[i] = value
+
+
+@jit_new
+def filled(size, value):
+    """A vector with all entries equal."""
+    made = new_vector(size)
+    fill(made, value)
+    return made
+
+
+@jit
+def copy_to(source, target):
+    """``target[: len(source)] = source``."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@jit_new
+def part(array, start, size):
+    """A copy of some indices, ``array[start : start + size]``."""
+    copied = new_indices(size)
+    for t in range(size):
+        copied[t] = array[start + t]
+    return copied
+
+
+@jit_new
+def join(first, second):
+    """The concatenation of two arrays of indices."""
+    both = new_indices(first.shape[0] + second.shape[0])
+    copy_to(first, both)
+    copy_to(second, both[first.shape[0] :])
+    return both
+
+
+# --- Small dense linear algebra for the interior-point kernels ------------------------
 
 # Up to this order a hand-written symmetric loop beats a BLAS call.
 LOOPS_UP_TO = 48
@@ -296,3 +372,20 @@ def transpose(rows):
         for i in range(m):
             columns[i, j] = rows[j, i]
     return columns
+
+
+# --- Random numbers that depend only on the seed, not on the thread -------------------
+
+_ELEVEN, _THIRTEEN = np.uint64(11), np.uint64(13)
+_SEVEN, _SEVENTEEN = np.uint64(7), np.uint64(17)
+
+
+@jit
+def draw(state):
+    """A number in [0, 1), by Marsaglia's xorshift; the state must not be zero."""
+    x = state[0]
+    x ^= x << _THIRTEEN
+    x ^= x >> _SEVEN
+    x ^= x << _SEVENTEEN
+    state[0] = x
+    return (x >> _ELEVEN) * 2.0**-53

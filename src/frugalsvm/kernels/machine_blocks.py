@@ -23,8 +23,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, fill, filled, new_indices, new_matrix, new_vector
-from .linalg import cholesky, cholesky_solve, dot, weighted_gram
+from .linalg import (
+    cholesky,
+    cholesky_solve,
+    copy_to,
+    dot,
+    fill,
+    filled,
+    new_indices,
+    new_matrix,
+    new_vector,
+    weighted_gram,
+)
 
 
 class MachineBlocks(NamedTuple):

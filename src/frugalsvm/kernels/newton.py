@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .admitted import worth
-from .arrays import copy_to, fill, new_vector
-from .linalg import add, dot
+from .data import worth
+from .linalg import add, copy_to, dot, fill, new_vector
 from .newton_system import (
     Scaling,
     System,

@@ -27,12 +27,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, fill, filled, new_matrix, new_vector
 from .linalg import (
     add,
     cholesky,
     cholesky_solve,
+    copy_to,
     dot,
+    fill,
+    filled,
+    new_matrix,
+    new_vector,
     solve_small,
     transpose,
     weighted_gram,

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import copy_to, fill, filled, join, new_indices, new_vector
-from .columns import columns_of, n_columns_of, signs_of, starts_of
-from .linalg import dot, total
+from .data import columns_of, n_columns_of, signs_of, starts_of
+from .linalg import copy_to, dot, fill, filled, join, new_indices, new_vector, total
 from .rows import Rows, stack
 
 # Largest fraction of C that the active samples of a class may need to balance frozen

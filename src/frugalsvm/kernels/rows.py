@@ -14,8 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import jit, jit_new
-from .arrays import fill, filled, new_indices, new_matrix, new_vector
-from .linalg import combine, correlate, dot, total, weighted_gram
+from .linalg import (
+    combine,
+    correlate,
+    dot,
+    fill,
+    filled,
+    new_indices,
+    new_matrix,
+    new_vector,
+    total,
+    weighted_gram,
+)
 
 # Zeros are only counted if a program has at least this many entries.
 LARGE = 2**16

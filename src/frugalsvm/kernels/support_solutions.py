@@ -24,10 +24,14 @@ from .active_set_steps import (
     imbalance,
     take_steps,
 )
-from .arrays import copy_to, filled, new_vector
-from .column_exchanges import admitted_columns, right_columns, with_columns
-from .linalg import dot
-from .near import NearSamples, select_near_samples
+from .column_exchanges import (
+    NearSamples,
+    admitted_columns,
+    right_columns,
+    select_near_samples,
+    with_columns,
+)
+from .linalg import copy_to, dot, filled, new_vector
 
 # Relative gap of the SVMs.
 TOL = 1e-5

@@ -1,9 +1,9 @@
 """Validated data and constraints, and the plain types shared by all layers.
 
 ``problem`` holds :class:`Problem`, ``validation`` its checks, and ``sources`` data that
-are not one dense matrix. ``solution``, ``options`` and ``certificate`` hold the shared
-types, and ``files`` writes files. Names are loaded on first use, so that a certificate
-can be read without the compiler.
+are not one dense matrix. ``solution`` and ``certificate`` hold types that all layers
+share; ``certificate`` also writes files. Names are loaded on first use, so that a
+certificate can be read without the compiler.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -10,10 +10,8 @@ import numpy as np
 from ..engine.columns import Columns
 from ..engine.source import Source
 from ..kernels.data import NEVER
-from .constraints import Constraints
-from .data import SignedData
-from .loss import HingeLoss
-from .machines import StackedData
+from .constraints import Constraints, HingeLoss
+from .data import SignedData, StackedData
 from .validation import freeze
 
 P = TypeVar("P")

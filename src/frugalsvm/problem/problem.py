@@ -25,17 +25,13 @@ from numpy.typing import ArrayLike
 from ..checker import SparseColumns
 from ..engine.column_generation import ColumnGenerationEngine
 from ..engine.columns import Columns
-from ..engine.native import NativeEngine
+from ..engine.native import NativeEngine, SharedEngine
 from ..engine.parameters import EngineParameters
-from ..engine.region import Region
-from ..engine.shared import SharedEngine
-from ..engine.subsampling import draw
-from ..engine.tall import native_engine
+from ..engine.protocol import Region
+from ..engine.tall import draw, native_engine
 from ..kernels.data import Data
-from .constraints import Constraints
-from .data import SignedData
-from .loss import HingeLoss
-from .machines import StackedData
+from .constraints import Constraints, HingeLoss
+from .data import SignedData, StackedData
 from .parts import NO_RUN, Parts
 from .sources import check_room, dense, is_for_source
 from .validation import (

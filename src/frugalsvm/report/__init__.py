@@ -12,9 +12,6 @@ from .content import (
     Reproduction,
     SelectedFeature,
     Verdict,
-)
-from .curves import cross_validation_of
-from .gathering import (
     alternatives_of,
     certificate_of,
     path_of,
@@ -29,6 +26,7 @@ from .held_out import (
     RocCurve,
     Score,
     ScoreThreshold,
+    cross_validation_of,
 )
 from .inspection import inspect_table
 from .page import render, write_report

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..estimators.choice import choose, one_standard_error
 from ..estimators.fitted import open_fitted
-from .style import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, new_axes
+from .displays import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, new_axes
 
 KINDS = ("objective", "score")
 

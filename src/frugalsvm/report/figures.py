@@ -1,13 +1,269 @@
-"""The figures of a report."""
+"""Plots as SVG text: axes, lines, areas and points, coloured by the page's style sheet.
+
+Colours are CSS classes, so that one drawing serves light and dark pages, and print. All
+text goes through :func:`~frugalsvm.run.words.escaped`.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 
+from ..run.words import escaped
 from . import words
 from .content import BudgetPath, ProgressCurve
 from .held_out import CalibrationCurve, RocCurve
-from .svg import Axis, Plot, as_percentages, linear_axis, steps, time_axis, unit_axis
+
+# Size of a plot in its own units, about one pixel each on a phone.
+WIDTH, HEIGHT = 360, 264
+# Margins for the axis labels.
+LEFT, RIGHT, TOP, BOTTOM = 58, 22, 12, 46
+# Values whose relative difference is smaller are drawn as equal.
+SAME = 1e-6
+# Length of a whisker's ends.
+CAP = 3.0
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A range of values and its tick marks.
+
+    Attributes
+    ----------
+    low, high : float
+    ticks : sequence of (value, text)
+    name : str
+    logarithmic : bool
+    """
+
+    low: float
+    high: float
+    ticks: Sequence[tuple[float, str]]
+    name: str
+    logarithmic: bool = False
+
+    def part(self, value: float) -> float:
+        """Position of a value between both ends, from 0 to 1."""
+        low, high = self.low, self.high
+        if self.logarithmic:
+            low, high = math.log(low), math.log(high)
+            value = math.log(max(value, self.low))
+        return (value - low) / (high - low)
+
+
+def linear_axis(values: Sequence[float], name: str, *, pad: float = 0.06) -> Axis:
+    """An axis that covers values, with some margin at both ends."""
+    low, high = min(values), max(values)
+    if not high - low > SAME * max(abs(low), abs(high)):
+        spread = abs(high) or 1.0
+        low, high = low - 0.1 * spread, high + 0.1 * spread
+    room = pad * (high - low)
+    low, high = low - room, high + room
+    return Axis(low, high, _with_text(nice_ticks(low, high)), name)
+
+
+def as_percentages(axis: Axis) -> Axis:
+    """The same axis with its numbers in percent."""
+    ticks = [(value, f"{100 * value:.4g} %") for value, _ in axis.ticks]
+    return replace(axis, ticks=ticks)
+
+
+def unit_axis(name: str) -> Axis:
+    """An axis of rates from 0 to 100 %."""
+    ticks = [(part / 4, f"{25 * part} %") for part in range(5)]
+    return Axis(0.0, 1.0, ticks, name)
+
+
+def time_axis(seconds: Sequence[float]) -> Axis:
+    """A logarithmic time axis, because most happens at the start."""
+    high = max(max(seconds), 1e-3)
+    low = min((one for one in seconds if one > 0), default=high / 10)
+    low = min(low, high / 10)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    powers = [10.0**k for k in range(first, last + 1) if low <= 10.0**k <= high]
+    ticks = [(one, f"{one:g} s") for one in powers]
+    return Axis(low, high, ticks or [(high, f"{high:.2g} s")], "time", True)
+
+
+def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers between two ends."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    count = math.floor(high / step + 1e-9) - first
+    return [(first + k) * step for k in range(count + 1)]
+
+
+def _with_text(values: list[float]) -> list[tuple[float, str]]:
+    """Numbers with enough digits to distinguish them."""
+    digits = next(
+        (d for d in range(3, 9) if len({f"{v:.{d}g}" for v in values}) == len(values)),
+        9,
+    )
+    # What is a rounding error away from zero is zero.
+    size = max((abs(value) for value in values), default=0.0)
+    clean = [0.0 if abs(value) < 1e-9 * size else value for value in values]
+    return [
+        (value, words.minus(_plain(f"{value:.{digits}g}", value))) for value in clean
+    ]
+
+
+def _plain(text: str, value: float) -> str:
+    """A number below a million without an exponent."""
+    return f"{value:,.0f}" if "e+" in text and abs(value) < 1e6 else text
+
+
+@dataclass
+class Plot:
+    """A plot that is built element by element.
+
+    Parameters
+    ----------
+    x, y : Axis
+    title : str
+        Text for screen readers: a sentence that describes the plot.
+    width, height : int
+    """
+
+    x: Axis
+    y: Axis
+    title: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    _parts: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._draw_axes()
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Position of a pair of values in the drawing."""
+        across = LEFT + self.x.part(x) * (self.width - LEFT - RIGHT)
+        down = self.height - BOTTOM - self.y.part(y) * (self.height - TOP - BOTTOM)
+        return across, down
+
+    def line(self, points: Points, kind: str) -> None:
+        """A line through points."""
+        self._add(f'<path class="line {kind}" d="{self._through(points)}"/>')
+
+    def area(self, upper: Points, lower: Points, kind: str) -> None:
+        """The area between two lines."""
+        outline = [*upper, *reversed(list(lower))]
+        self._add(f'<path class="area {kind}" d="{self._through(outline)}Z"/>')
+
+    def point(
+        self, x: float, y: float, kind: str, text: str, size: float = 3.6
+    ) -> None:
+        """A point with a tooltip."""
+        across, down = self.at(x, y)
+        self._add(
+            f'<circle class="dot {kind}" cx="{across:.1f}" cy="{down:.1f}" r="{size}">'
+            f"<title>{escaped(text)}</title></circle>"
+        )
+
+    def whisker(self, x: float, low: float, high: float, kind: str) -> None:
+        """An interval as an upright line."""
+        across, bottom = self.at(x, low)
+        _, top = self.at(x, high)
+        path = f"M{across:.1f} {bottom:.1f}V{top:.1f}"
+        for end in (bottom, top):
+            path += f"M{across - CAP:.1f} {end:.1f}h{2 * CAP}"
+        self._add(f'<path class="whisker {kind}" d="{path}"/>')
+
+    def text(
+        self, x: float, y: float, text: str, kind: str, *, anchor: str = "start",
+        dx: float = 0.0, dy: float = 0.0,
+    ) -> None:  # fmt: skip
+        """A text beside a pair of values."""
+        across, down = self.at(x, y)
+        self._add(
+            f'<text class="{kind}" x="{across + dx:.1f}" y="{down + dy:.1f}" '
+            f'text-anchor="{anchor}">{escaped(text)}</text>'
+        )
+
+    def svg(self) -> str:
+        """The plot as an element of a page."""
+        return (
+            f'<svg class="plot" role="img" aria-label="{escaped(self.title)}" '
+            f'viewBox="0 0 {self.width} {self.height}">'
+            f"<title>{escaped(self.title)}</title>{''.join(self._parts)}</svg>"
+        )
+
+    def _add(self, element: str) -> None:
+        self._parts.append(element)
+
+    def _through(self, points: Points) -> str:
+        places = [self.at(*point) for point in points]
+        return "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in places)
+
+    def _draw_axes(self) -> None:
+        left, right = LEFT, self.width - RIGHT
+        top, bottom = TOP, self.height - BOTTOM
+        for value, text in self.y.ticks:
+            _, down = self.at(self.x.low, value)
+            self._add(f'<path class="grid" d="M{left} {down:.1f}H{right}"/>')
+            self._add(_label(left - 7, down + 4, text, "end"))
+        for value, text in self.x.ticks:
+            across, _ = self.at(value, self.y.low)
+            self._add(f'<path class="tick" d="M{across:.1f} {bottom}v4"/>')
+            self._add(_label(across, bottom + 17, text, "middle"))
+        self._add(f'<path class="axis" d="M{left} {bottom}H{right}"/>')
+        middle = (left + right) / 2
+        self._add(_label(middle, self.height - 8, self.x.name, "middle", "name"))
+        if self.y.name:
+            down = (top + bottom) / 2
+            self._add(
+                f'<text class="name" transform="translate(11 {down:.1f}) rotate(-90)" '
+                f'text-anchor="middle">{escaped(self.y.name)}</text>'
+            )
+
+
+def _label(x: float, y: float, text: str, anchor: str, kind: str = "number") -> str:
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+        f"{escaped(text)}</text>"
+    )
+
+
+def steps(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]:
+    """The corners of a line that keeps a value until the next one."""
+    corners = [(xs[0], ys[0])]
+    for k in range(1, len(xs)):
+        corners += [(xs[k], ys[k - 1]), (xs[k], ys[k])]
+    return corners
+
+
+def bar(value: float, most: float) -> str:
+    """A bar on either side of a centre line; its value is also given as text."""
+    half, thick = 75.0, 12.0
+    length = half * abs(value) / most if most > 0 else 0.0
+    start = half if value >= 0 else half - length
+    kind = "second" if value >= 0 else "first"
+    return (
+        f'<svg class="bar" aria-hidden="true" viewBox="0 0 {2 * half:.0f} {thick:.0f}">'
+        f'<rect class="{kind}" x="{start:.1f}" y="2" width="{length:.1f}" '
+        f'height="{thick - 4:.0f}" rx="1.5"/>'
+        f'<path class="axis" d="M{half:.0f} 0v{thick:.0f}"/></svg>'
+    )
+
+
+def share_bar(part: float) -> str:
+    """A bar that fills a fraction of its track."""
+    return (
+        '<svg class="bar" aria-hidden="true" viewBox="0 0 120 12" '
+        'preserveAspectRatio="xMinYMid">'
+        '<rect class="track" x="0" y="3" width="120" height="6" rx="3"/>'
+        f'<rect class="second" x="0" y="3" width="{120 * part:.1f}" height="6" rx="3"/>'
+        "</svg>"
+    )
+
+
+# --- The figures of a report ----------------------------------------------------------
 
 # Maximum number of budgets labelled on an axis.
 N_TICKS = 8

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    recall_score,
+    roc_auc_score,
+    roc_curve,
+)
+
+from ..problem.solution import rounded
 
 # A model is described by its errors in so many rows; in more if a class is rarer than
 # so many of them, or if there are errors and they would round to none.
@@ -242,3 +254,240 @@ class Tally:
         """The same rows if one class is predicted for all."""
         missed, false = (0, self.n_negative) if label else (self.n_positive, 0)
         return Tally(self.n_rows, self.n_positive, missed, false, self.is_all)
+
+
+# --- 95 % intervals of cross-validated scores, for other rows of the same kind --------
+#
+# The variance of a score comes from the rows: as DeLong, DeLong and Clarke-Pearson
+# (1988) have it for an AUC, with the rows of all folds together as LeDell, Petersen and
+# van der Laan (2015) do, and as that of a proportion for the other scores. An interval
+# is Wilson's for a proportion of as many rows as give this variance. Unlike the score
+# plus and minus two standard errors, it stays between 0 and 1, and holds for scores
+# near 1. It does not contain that another choice of folds or rows would fit other
+# models.
+
+# Quantile of a 95 % interval.
+Z = 1.96
+
+
+def wilson_interval(
+    shares: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's 95 % intervals for proportions."""
+    spread = Z**2 / counts
+    centre = (shares + spread / 2) / (1 + spread)
+    root = np.sqrt(shares * (1 - shares) / counts + spread / (4 * counts))
+    half = Z * root / (1 + spread)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def score_interval(
+    mean: float, variance: float, n_rarer: int, n_rows: int
+) -> tuple[float, float]:
+    """The interval of a score between 0 and 1 whose variance is known.
+
+    Without a variance, for example if all rows are right, as many rows count as the
+    rarer class has; never more than all.
+    """
+    count = float(n_rarer)
+    if variance > 0:
+        count = min(mean * (1 - mean) / variance, n_rows)
+    low, high = wilson_interval(np.array(mean), np.array(max(count, 1.0)))
+    # Rounding must not leave the score outside.
+    return min(float(low), mean), max(float(high), mean)
+
+
+def placements(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Of each row, the share of the rows of the other class that it is ordered after.
+
+    Before, for rows of the first class; so the mean over either class is the AUC. Ties
+    count one half.
+    """
+    ranks, found = rankdata(scores), np.empty(scores.size)
+    n_first, n_second = int((~positive).sum()), int(positive.sum())
+    found[positive] = (ranks[positive] - rankdata(scores[positive])) / n_first
+    below = (ranks[~positive] - rankdata(scores[~positive])) / n_second
+    found[~positive] = 1.0 - below
+    return found
+
+
+def variance_of_mean(values: np.ndarray) -> float:
+    """The variance of the mean of some values; zero for fewer than two."""
+    return float(values.var(ddof=1)) / values.size if values.size > 1 else 0.0
+
+
+# --- Scores, confusion matrix, ROC and calibration from predictions for held-out rows -
+
+# Rates of false positives at which the curves of the folds are averaged.
+GRID = np.linspace(0.0, 1.0, 101)
+# Maximum number of bins of a calibration curve, and minimum rows per bin.
+N_BINS, ROWS_PER_BIN = 10, 20
+
+
+def cross_validation_of(
+    truth: ArrayLike,
+    decisions: ArrayLike,
+    folds: ArrayLike,
+    *,
+    predicted: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    repeated: tuple[str, ...] = (),
+) -> CrossValidation:
+    """The section on cross-validation, from predictions for held-out rows.
+
+    Parameters
+    ----------
+    truth : array-like of bool of shape (n_samples,)
+        Whether a row is of the second class.
+    decisions : array-like of shape (n_samples,)
+        Score of each row, from a model that has not seen it. Those that differ by
+        rounding errors alone are equal.
+    folds : array-like of int of shape (n_samples,)
+        Fold of each row; rows with a negative number are ignored.
+    predicted : array-like of bool, default=None
+        Whether the second class is predicted; by default, if the score is positive.
+    probabilities : array-like, default=None
+        Probability of the second class, for the calibration curve.
+    repeated : tuple of str
+        Steps repeated in every fold.
+
+    Returns
+    -------
+    CrossValidation
+
+    Examples
+    --------
+    >>> from frugalsvm.report import cross_validation_of
+    >>> found = cross_validation_of([0, 1, 0, 1], [-1.0, 2.0, 0.5, 1.0], [0, 0, 1, 1])
+    >>> found.confusion.tolist()
+    [[1, 1], [0, 2]]
+    """
+    numbers = np.asarray(folds)
+    kept = numbers >= 0
+    numbers = numbers[kept]
+    positive = np.asarray(truth, dtype=bool)[kept]
+    scores = np.asarray(decisions, dtype=np.float64)[kept]
+    scores = rounded(scores, scores)
+    said = scores > 0 if predicted is None else np.asarray(predicted, dtype=bool)[kept]
+    parts = [numbers == one for one in np.unique(numbers)]
+    confusion = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(confusion, (positive.astype(int), said.astype(int)), 1)
+    calibration = None
+    if probabilities is not None:
+        chances = np.asarray(probabilities, dtype=np.float64)[kept]
+        calibration = calibration_of(positive, chances)
+    return CrossValidation(
+        confusion=confusion,
+        scores=_scores(positive, said, scores, parts),
+        n_folds=len(parts),
+        repeated=repeated,
+        roc=roc_of(positive, scores, parts),
+        calibration=calibration,
+    )
+
+
+def _scores(
+    positive: np.ndarray, said: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
+) -> tuple[Score, ...]:
+    labels: list[tuple[str, Callable[..., Any], bool]] = [
+        ("accuracy", accuracy_score, False),
+        ("balanced accuracy", balanced_accuracy_score, True),
+        ("AUC", roc_auc_score, True),
+        ("sensitivity", recall_score, True),
+        ("specificity", _specificity, True),
+    ]
+    found = []
+    for name, score, needs_both in labels:
+        values = scores if name == "AUC" else said
+        usable = [
+            part
+            for part in parts
+            if not needs_both or np.unique(positive[part]).size == 2
+        ]
+        if values is scores and any(np.ptp(scores[part]) == 0 for part in usable):
+            continue
+        each = [float(score(positive[part], values[part])) for part in usable]
+        if each:
+            mean = float(np.mean(each))
+            interval = _interval(name, mean, positive, values, usable)
+            found.append(Score(name, mean, float(np.std(each)), *interval))
+    return tuple(found)
+
+
+def _interval(
+    name: str,
+    mean: float,
+    positive: np.ndarray,
+    values: np.ndarray,
+    parts: list[np.ndarray],
+) -> tuple[float, float]:
+    """The 95 % interval of a score, from the rows of all folds."""
+    right = np.concatenate([
+        placements(positive[part], values[part])
+        if name == "AUC"
+        else (positive[part] == values[part]).astype(float)
+        for part in parts
+    ])  # fmt: skip
+    is_second = np.concatenate([positive[part] for part in parts])
+    kinds = {
+        "accuracy": [right],
+        "sensitivity": [right[is_second]],
+        "specificity": [right[~is_second]],
+    }.get(name, [right[is_second], right[~is_second]])
+    variance = sum(map(variance_of_mean, kinds))
+    if name == "balanced accuracy":
+        variance /= 4.0
+    return score_interval(mean, variance, min(len(one) for one in kinds), right.size)
+
+
+def _specificity(positive: np.ndarray, said: np.ndarray) -> float:
+    return float(recall_score(~positive, ~said))
+
+
+def roc_of(
+    positive: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
+) -> RocCurve | None:
+    """The mean ROC curve over folds; None if no fold has both classes.
+
+    There is none either if the scores of a fold are equal.
+
+    Scores from different folds come from different models. So curves are averaged, and
+    scores are not pooled.
+    """
+    curves, areas = [], []
+    for part in parts:
+        if np.unique(positive[part]).size == 2:
+            if np.ptp(scores[part]) == 0:
+                return None
+            false, true, _ = roc_curve(positive[part], scores[part])
+            curves.append(np.interp(GRID, false, true))
+            areas.append(roc_auc_score(positive[part], scores[part]))
+    if not curves:
+        return None
+    mean = np.mean(curves, axis=0)
+    # All curves start at the origin; interpolation would lose a first vertical step.
+    return RocCurve(
+        false_positives=np.concatenate([[0.0], GRID]),
+        true_positives=np.concatenate([[0.0], mean]),
+        spread=np.concatenate([[0.0], np.std(curves, axis=0)]),
+        auc=float(np.mean(areas)),
+        auc_spread=float(np.std(areas)),
+    )
+
+
+def calibration_of(positive: np.ndarray, probabilities: np.ndarray) -> CalibrationCurve:
+    """Fractions of the second class in bins of about equal size."""
+    n_bins = int(np.clip(positive.size // ROWS_PER_BIN, 1, N_BINS))
+    order = np.argsort(probabilities, kind="stable")
+    bins = [part for part in np.array_split(order, n_bins) if part.size]
+    counts = np.array([part.size for part in bins])
+    observed = np.array([positive[part].mean() for part in bins])
+    low, high = wilson_interval(observed, counts)
+    return CalibrationCurve(
+        predicted=np.array([probabilities[part].mean() for part in bins]),
+        observed=observed,
+        low=low,
+        high=high,
+        counts=counts,
+        brier=float(np.mean((probabilities - positive) ** 2)),
+    )

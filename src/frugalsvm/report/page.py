@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.files import write_whole
-from . import figures, headline, proved, svg, words
+from ..problem.certificate import write_whole
+from . import figures, headline, words
 from .content import BudgetPath, Report, SelectedFeature
 
 # Sections in order: field of the report, template file, heading.
@@ -59,7 +59,7 @@ def render(report: Report) -> str:
     style, _, _ = environment.loader.get_source(environment, "style.css")
     template = environment.get_template("page.html")
     return template.render(
-        report=report, words=words, proved=proved, headline=headline, style=style,
+        report=report, words=words, headline=headline, style=style,
         **_frame(report), **_first(report), **_model(report), **_quality(report),
         **_path(report), **_rest(report),
     )  # fmt: skip
@@ -117,9 +117,9 @@ def _model(report: Report) -> dict[str, Any]:
         "features": features,
         "blocks": blocks,
         "most": most,
-        "bar": svg.bar,
+        "bar": figures.bar,
         "shows_folds": folds and any(f.folds_selecting is not None for f in features),
-        "budget": words.sentence(proved.budget(report.verdict)),
+        "budget": words.sentence(words.budget(report.verdict)),
         # Alternatives are about columns of categories, or about single categories.
         "selected": {
             name for one in features for name in (one.name, one.column, one.group)
@@ -182,7 +182,7 @@ def _rest(report: Report) -> dict[str, Any]:
     return {
         "roles": roles[:N_SHOWN],
         "hidden_roles": max(0, len(roles) - N_SHOWN),
-        "share_bar": svg.share_bar,
+        "share_bar": figures.share_bar,
         "progress": _figure(figures.progress_figure, report.progress),
         "dropped": dropped[:N_SHOWN],
         "hidden_dropped": max(0, len(dropped) - N_SHOWN),

@@ -6,11 +6,8 @@ when something is drawn.
 """
 
 from .budget_path import BudgetPathDisplay
-from .progress import ProgressDisplay
-from .scores import ScoresDisplay
-from .selection import SelectionDisplay
-from .supports import SupportsDisplay
-from .weights import WeightsDisplay
+from .displays import ProgressDisplay, ScoresDisplay, WeightsDisplay
+from .selection import SelectionDisplay, SupportsDisplay
 
 __all__ = [
     "BudgetPathDisplay",

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..estimators.fitted import open_fitted
-from .style import (
+from .displays import (
     BLUE,
     LIGHT_GREY,
+    ORANGE,
     name_rows,
     new_axes,
     note_more,
@@ -144,3 +145,156 @@ def draw_cells(ax: Any, cells: np.ndarray, colours: list[str]) -> Any:
     for spine in ax.spines.values():
         spine.set_visible(False)
     return mesh
+
+
+# --- Near-optimal supports as a matrix of features and models -------------------------
+
+# Inches per objective shown on the axis.
+TICK_WIDTH = 1.0
+
+
+class SupportsDisplay:
+    """Features by models: which model uses which feature, the best model first.
+
+    Features that every model needs are in a different colour.
+
+    Parameters
+    ----------
+    supports : iterable of arrays of int
+        The features of each model.
+    names : sequence of str
+        Names of all features.
+    objectives : array-like of shape (n_models,)
+    indispensable : iterable of int, default=None
+        Features in a different colour; None for those that all models use.
+    complete : bool, default=True
+        Whether these are all models; if not, the axis label says so.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    mesh_ : matplotlib QuadMesh
+    """
+
+    def __init__(
+        self,
+        supports: Iterable[Any],
+        names: Sequence[str],
+        objectives: Any,
+        indispensable: Iterable[int] | None = None,
+        complete: bool = True,
+    ) -> None:
+        given = [np.asarray(one, dtype=np.int64).ravel() for one in supports]
+        values = np.asarray(objectives, dtype=np.float64)
+        if not given or values.shape != (len(given),):
+            raise ValueError(
+                f"there must be at least one model, and an objective for each; got "
+                f"{len(given)} supports and objectives of shape {values.shape}."
+            )
+        self.names = [str(name) for name in names]
+        masks = np.zeros((len(given), len(self.names)), dtype=bool)
+        for mask, support in zip(masks, given, strict=True):
+            if support.size and not 0 <= support.min() <= support.max() < mask.size:
+                raise ValueError(
+                    f"support {support.tolist()} has a feature outside 0 to "
+                    f"{mask.size - 1}; give a name for every feature."
+                )
+            mask[support] = True
+        order = np.argsort(values, kind="stable")
+        self.masks, self.objectives = masks[order], values[order]
+        self.complete = complete
+        marked = masks.all(axis=0) if indispensable is None else list(indispensable)
+        self.marked = np.zeros(len(self.names), dtype=bool)
+        self.marked[marked] = True
+
+    @classmethod
+    def from_near_optimal(
+        cls,
+        found: Any,
+        *,
+        names: Sequence[str] | None = None,
+        ax: Any = None,
+        max_display: int = 25,
+        max_models: int = 60,
+    ) -> SupportsDisplay:
+        """Draw an object that has ``supports`` and ``objectives``.
+
+        A :class:`~frugalsvm.NearOptimal` also says which features are indispensable: in
+        an incomplete list, features that all models use need not be.
+
+        Parameters
+        ----------
+        found : object
+        names : sequence of str, default=None
+            Names of all features; ``found.feature_names`` if it has them, else x0, x1
+            and so on.
+        ax : matplotlib Axes, default=None
+        max_display, max_models : int, default=25 and 60
+            Maximum numbers of features and models shown.
+
+        Returns
+        -------
+        SupportsDisplay
+        """
+        supports = [np.asarray(one, dtype=np.int64) for one in found.supports]
+        if names is None:
+            names = getattr(found, "feature_names", None)
+        if names is None:
+            last = max((int(one.max()) for one in supports if one.size), default=-1)
+            names = [f"x{j}" for j in range(last + 1)]
+        roles, needed = getattr(found, "roles", None), None
+        if roles is not None:
+            needed = [one.feature for one in roles if one.role == "indispensable"]
+        complete = getattr(found, "complete", True)
+        display = cls(supports, names, found.objectives, needed, complete)
+        return display.plot(ax=ax, max_display=max_display, max_models=max_models)
+
+    def plot(
+        self, *, ax: Any = None, max_display: int = 25, max_models: int = 60
+    ) -> SupportsDisplay:
+        """Draw into axes, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        max_display, max_models : int, default=25 and 60
+            Maximum numbers of features and models shown. Counts are over all models.
+
+        Returns
+        -------
+        SupportsDisplay
+        """
+        counts = self.masks.sum(axis=0)
+        n_models = len(self.masks)
+        # Among ties, features that better models use come first.
+        first = np.where(counts > 0, self.masks.argmax(axis=0), n_models)
+        order = np.lexsort((first, -counts))
+        order = order[counts[order] > 0]
+        shown = order[:max_display]
+        cells = self.masks[:max_models, shown].T.astype(int)
+        cells[self.marked[shown]] *= 2
+        names = [self.names[j] for j in shown]
+        ax = new_axes(ax, rows_width(names), rows_height(shown.size) + 0.3)
+        self.mesh_ = draw_cells(ax, cells, [LIGHT_GREY, BLUE, ORANGE])
+        name_rows(ax, names)
+        of_all = ["all" if counts[j] == n_models else f"{counts[j]:,}" for j in shown]
+        note_rows(ax, of_all)
+        self._mark_objectives(ax, cells.shape[1])
+        note_more(ax, order.size - shown.size, "features")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _mark_objectives(self, ax: Any, n_shown: int) -> None:
+        """Label some models with their distance from the best."""
+        best = self.objectives[0]
+        excess = 100 * (self.objectives - best) / abs(best or 1.0)
+        room = ax.get_window_extent().width / ax.figure.dpi
+        n_ticks = int(min(max(2, room / TICK_WIDTH), n_shown))
+        ticks = np.unique(np.linspace(0, n_shown - 1, n_ticks).astype(int))
+        ax.set_xticks(ticks, [f"+{excess[t]:.2g} %" if t else "best" for t in ticks])
+        ax.tick_params(axis="x", length=0)
+        n_models = len(self.masks)
+        which = f"{n_models:,}" if n_shown == n_models else f"{n_shown} of {n_models:,}"
+        found = "" if self.complete else " found (there may be more)"
+        ax.set_xlabel(f"{which} models{found}, by objective")

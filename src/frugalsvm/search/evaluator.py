@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..engine.work import product_work, svm_work
+from ..kernels.smoothing import intercept_of
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from .estimates import MODEL_WORK, ROUGH_FRACTION, addition_gains, exchange_losses
+from .estimates import (
+    MODEL_WORK,
+    ROUGH_FRACTION,
+    Twins,
+    addition_gains,
+    exchange_losses,
+)
 from .parameters import SearchParameters
-from .twins import Twins
 
 
 class Stop(Exception):
@@ -254,3 +261,21 @@ def remove(support: np.ndarray, position: int) -> np.ndarray:
     smaller[:position] = support[:position]
     smaller[position:] = support[position + 1 :]
     return smaller
+
+
+# --- The best intercept for given weights ---------------------------------------------
+
+
+def best_intercept(problem: Problem, coef: np.ndarray) -> Any:
+    """Minimise the hinge loss over b; zero for problems without an intercept.
+
+    One number for each of several machines.
+    """
+    if problem.n_machines > 1:
+        weights = coef.reshape(problem.n_machines, -1)
+        pairs = zip(problem.machines, weights, strict=True)
+        return np.array([best_intercept(one, w) for one, w in pairs])
+    if not problem.fit_intercept:
+        return 0.0
+    scores = problem.y * problem.margins(coef, 0.0)
+    return float(intercept_of(scores, problem.y, problem.C))

@@ -16,12 +16,11 @@ import numpy as np
 
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..run.incumbent import Incumbent
+from ..run.monitor import Incumbent
 from .evaluator import Evaluator, Stop
 from .parameters import SearchParameters
-from .relaxations import Relaxation, relax
+from .relaxations import Relaxation, relax, round_relaxation
 from .restarts import RestartSearch, SwapOptions, shrink
-from .rounding import round_relaxation
 from .swap import fill
 
 # Row and column of a cell.

@@ -10,8 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem.problem import Problem
-from .native import NATIVE, Relaxation, certified_bound, relax_natively
-from .native.certified import FAMILY, WITH_K, check_model
+from .native import (
+    FAMILY,
+    NATIVE,
+    WITH_K,
+    Relaxation,
+    certified_bound,
+    check_model,
+    relax_natively,
+)
 
 __all__ = ["RELAXATIONS", "Relaxation", "certified_bound", "relax"]
 
@@ -154,3 +161,32 @@ def _shares(
     u = np.ones(n)
     u[features] = 0.0
     return u
+
+
+# --- From a relaxed solution to a support within the budgets --------------------------
+
+
+def round_relaxation(problem: Problem, relaxation: Relaxation) -> np.ndarray:
+    """The included features plus those with the largest ``z_j c_j^2`` that fit."""
+    value = (1.0 - relaxation.u) * relaxation.squares
+    value = value[problem.candidates]
+    if np.isfinite(problem.max_cost):
+        value = value / problem.costs[problem.candidates]
+    ranked = problem.candidates[np.argsort(-value, kind="stable")]
+    return fit_budgets(problem, ranked)
+
+
+def fit_budgets(problem: Problem, ranked: np.ndarray) -> np.ndarray:
+    """Take the ranked features in order, skipping those that no longer fit."""
+    room = problem.max_features - problem.include.size
+    if not np.isfinite(problem.max_cost):
+        return np.sort(np.concatenate([problem.include, ranked[:room]]))
+    left = problem.cost_budget - problem.costs[problem.include].sum()
+    chosen: list[int] = []
+    for j in ranked:
+        if len(chosen) == room:
+            break
+        if problem.costs[j] <= left:
+            chosen.append(int(j))
+            left -= problem.costs[j]
+    return np.sort(np.concatenate([problem.include, np.array(chosen, dtype=np.int64)]))

@@ -23,18 +23,17 @@ from functools import partial
 
 import numpy as np
 
-from ..engine.ordering import smallest
+from ..engine.columns import smallest
 from ..engine.work import svm_work
-from ..problem.options import Options, check_integer
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..run.incumbent import Incumbent
-from ..run.progress import SINCE_BEST
+from ..problem.validation import Options, check_integer
+from ..run.monitor import SINCE_BEST, Incumbent
+from .estimates import Twins
 from .evaluator import Evaluator, Stop
 from .parameters import DEFAULTS, SearchParameters
 from .swap import begins_by_estimates, fill, swap_search
 from .tempering import Tempering, can_temper, may_temper
-from .twins import Twins
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.ties import rounded
+from ..problem.solution import rounded
 from ..run.words import counted, quote
 
 if TYPE_CHECKING:

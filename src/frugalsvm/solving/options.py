@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..run.effort import Effort, check_effort
-from ..run.parallel import thread_count
-from ..run.progress import Callback
+from ..run.monitor import Callback
+from ..run.stopping import Effort, check_effort
+from ..run.threads import thread_count
 from .methods import find_method
 from .result import Result
 

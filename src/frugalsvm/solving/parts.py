@@ -15,21 +15,18 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ..engine.protocol import DualBound, RelaxationRequest, WorkingSet
-from ..engine.region import Region
-from ..problem.loss import HingeLoss
+from ..engine.protocol import DualBound, Region, RelaxationRequest, WorkingSet
+from ..problem.constraints import HingeLoss
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..run.blas import single_threaded_blas
-from ..run.incumbent import LEAST_GAP
-from ..run.monitor import Monitor
-from ..search.intercept import best_intercept
-from ..search.native.relaxation import relax_natively
+from ..run.monitor import LEAST_GAP, Monitor
+from ..run.threads import single_threaded_blas
+from ..search.evaluator import best_intercept
+from ..search.native import relax_natively
 from ..search.restarts import SwapOptions
-from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Outcome
 from .options import SolveOptions
-from .polish import polished
+from .polish import PrimalPoint, ghost_limit, polished, without_ghosts
 from .result import Result
 from .running import RunRequest, checked_support, conclude, run, work_limits
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem.certificate import Certificate
-from ..run import markup
-from ..run.progress import SINCE_BEST, relative_gap
+from ..run import words as markup
+from ..run.monitor import SINCE_BEST, relative_gap
 from ..run.words import bound_words, gap_words
 
 if TYPE_CHECKING:

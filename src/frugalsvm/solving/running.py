@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 
 from ..engine.work import svm_work
-from ..problem.options import Options
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..run.blas import single_threaded_blas
-from ..run.effort import Effort, Stage, efforts_up_to
-from ..run.incumbent import LEAST_GAP
-from ..run.monitor import Monitor
-from ..run.progress import relative_gap
+from ..problem.validation import Options
+from ..run.monitor import LEAST_GAP, Monitor, relative_gap
+from ..run.stopping import Effort, Stage, efforts_up_to
+from ..run.threads import single_threaded_blas
 from ..search.evaluator import Evaluator
-from ..search.native.relaxation import relax_natively
-from ..search.rounding import fit_budgets
-from ..search.sampled import n_searched
+from ..search.native import relax_natively
+from ..search.reduced import n_searched
+from ..search.relaxations import fit_budgets
 from ..tree.node import DualPoint, Node
 from ..tree.proof import build_certificate
 from .constant import constant_sign, never_predicted
-from .ghosts import PrimalPoint, ghost_limit, without_ghosts
 from .methods import Context, Outcome, check_method, find_method
 from .options import SolveOptions
-from .polish import polished
+from .polish import PrimalPoint, ghost_limit, polished, without_ghosts
 from .result import Result, Status, by_machine
 
 # Accuracy of the final SVM on the selected features.

@@ -2,24 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.batched import BatchedEngine
+from ..kernels.branching import largest, most_fractional, most_gaining
+from ..kernels.chain import is_compiled
 from ..problem.problem import Problem
+from ..problem.validation import Options
 from ..run import compilation
 from ..run.monitor import Callback, Monitor
 from ..run.stopping import StopCondition
 from ..run.supervision import Hold, supervise
-from .compiling import ensure_compiled
+from ..search import tempering
+from ..search.restarts import tempers
+from ..tree import branch_and_bound
+from ..tree.branch_and_bound import TreeOptions
 from .methods import check_method, find_method
 from .options import SolveOptions
 from .parts import is_in_parts, run_in_parts
 from .result import Result
 from .running import RunRequest, run
+
+# --- What is compiled before a run, and by which of two processes ---------------------
+
+
+def ensure_compiled(
+    problem: Problem,
+    options: Options,
+    method: str,
+    warm_up: Callable[[StopCondition], object],
+) -> None:
+    """Compile a method and what else it may use before the clock starts."""
+    needs_tempering = tempers(problem, options)
+    if needs_tempering and not is_compiled():
+        compilation.compile_beside(warm_up_beside)
+    compilation.ensure(method, warm_up)
+    if needs_tempering:
+        compilation.ensure("tempering", tempering.warm_up)
+    ensure_batches(problem, options)
+
+
+def ensure_batches(problem: Problem, options: Options) -> None:
+    """Compile what batches need, if a tree may relax nodes in batches."""
+    if may_batch(problem, options):
+        compilation.ensure("batches", branch_and_bound.warm_up)
+
+
+def may_batch(problem: Problem, options: Options) -> bool:
+    """Whether a tree may relax nodes in batches; ValueError if it should but cannot."""
+    if not isinstance(options, TreeOptions):
+        return False
+    engine = branch_and_bound.engine_of(problem, options.engine)
+    return isinstance(engine, BatchedEngine)
+
+
+def warm_up_beside(stop: StopCondition) -> None:
+    """Compile what does not contain the kernel that takes longest.
+
+    That one solves relaxations and SVMs; it is left to the other process.
+    """
+    tempering.warm_up(stop)
+    problem = compilation.tiny_problem()
+    problem.dual_bound(np.zeros(problem.n_samples))
+    free, values = np.arange(2), np.zeros(problem.n_features)
+    largest(free, values, 1)
+    most_fractional(free, values, 1)
+    most_gaining(free, values, values, 1)
+
+
+# --- solve: run a method on a problem and return its Result ---------------------------
 
 # Maximum number of nodes of a warm-up run.
 REHEARSAL_NODES = 20
@@ -75,7 +131,7 @@ def solve(
     method_options : dict, default=None
         See :class:`~frugalsvm.tree.branch_and_bound.TreeOptions`,
         :class:`~frugalsvm.search.restarts.SwapOptions`,
-        :class:`~frugalsvm.paper.algorithms.local_search.LocalSearchOptions`,
+        :class:`~frugalsvm.paper.algorithms.kernel_search.LocalSearchOptions`,
         :class:`~frugalsvm.paper.algorithms.kernel_search.KernelSearchOptions`,
         :class:`~frugalsvm.paper.algorithms.heuristic.HeuristicOptions` and
         :class:`~frugalsvm.paper.algorithms.exact_procedure.ExactOptions`.

@@ -1,7 +1,6 @@
 """Tables: turn untrusted files into numbers, and record exactly how."""
 
-from .columns import Numbers, Table, Texts
-from .errors import TableError
+from .columns import Numbers, Table, TableError, Texts
 from .kinds import Plan, make_plan
 from .preparation import Preparation
 from .reading import read_table

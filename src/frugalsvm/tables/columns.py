@@ -1,4 +1,4 @@
-"""Table: columns of numbers or text, as read."""
+"""Errors in a table, worded for the owner of the file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,40 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..export.categories import STRIPPED
-from .errors import TableError, UnknownColumn, unknown_column
+from ..export.lookups import STRIPPED
+from ..run import words
 from .formats import PLAIN, NumberFormat
+
+
+class TableError(ValueError):
+    """A table that cannot be used; the message says why, and what to do."""
+
+
+class WrongRequest(TableError):
+    """What was asked for does not suit a table in which nothing is wrong."""
+
+
+class UnknownColumn(WrongRequest):
+    """A requested column does not exist."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names in quotes, and how many more there are."""
+    return words.listed(names, quoted=True)
+
+
+def unknown_column(what: str, name: str, known: Sequence[str]) -> UnknownColumn:
+    """The error for an unknown column name; ``what`` is the option that gave it."""
+    close = words.close_names(name, known)
+    folded = [one for one in known if one.casefold() == name.casefold()]
+    if folded or close:
+        hint = f"did you mean {listed(folded or close)}?"
+    else:
+        hint = f"the columns are {listed(known)}."
+    return UnknownColumn(f"{what}: no column {name!r}; {hint}")
+
+
+# --- Table: columns of numbers or text, as read ---------------------------------------
 
 # Maximum number of ambiguous columns that an error describes.
 N_DOUBTS = 3
@@ -333,3 +364,13 @@ def in_order(
     # The last entry is for the code -1.
     new = np.array([place.get(one or "", -1) for one in stripped] + [-1], np.int32)
     return Texts(new[codes], known, are_dates)
+
+
+# --- Missing values: what a fit makes of them, and what a model does with new ones ----
+
+# indicator: numbers get the median, and a second feature that is 1 where a value is
+# missing if many are; categories get one of their own. median: categories get the most
+# frequent one. refuse: a missing value is an error.
+INDICATOR, MEDIAN, REFUSE = MODES = ("indicator", "median", "refuse")
+# Fraction of the rows from which the missing values of a number have an indicator.
+LEAST_SHARE = 0.01

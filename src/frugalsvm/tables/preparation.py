@@ -18,22 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from ..export.categories import MISSING_WORDS, OTHER
+from ..export.lookups import MISSING_WORDS, OTHER
 from ..export.schema import parse
 from ..run.words import different
-from .columns import Table, check_clear, turned_words
-from .errors import TableError, listed
+from .columns import REFUSE, Table, TableError, check_clear, listed, turned_words
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
-from .gaps import REFUSE
 from .kinds import CATEGORY, NUMBER, Plan
 from .prepared_columns import (
+    STANDARD_TOL,
     CategoryColumn,
     NumberColumn,
     PreparedColumn,
     check_code,
+    common_scale,
+    deviation,
     learned,
+    moments,
 )
-from .standard import STANDARD_TOL, common_scale, deviation, moments
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,11 @@ from dataclasses import replace
 from itertools import islice
 from os import PathLike
 
-from .cells import CellRows, read_cells
-from .columns import Table, TextStyle
+from .columns import Table, TableError, TextStyle, WrongRequest
 from .dialect import N_ROWS, SEPARATORS, Dialect, guess
-from .errors import TableError, WrongRequest
-from .excel import is_workbook, sheet_rows
+from .excel import USUAL, CellRows, Layout, is_workbook, read_cells, sheet_rows
 from .formats import ALL_OPEN, FormatRules
-from .layout import USUAL, Layout
-from .parquet import read_parquet
-from .source import TableFile
+from .source import TableFile, read_parquet
 from .text_table import NO_WORDS, TextTable
 
 # Bytes read for the first rows, and the maximum if rows are long.

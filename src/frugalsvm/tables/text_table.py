@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from .builder import MISSING, ColumnBuilder, Kind
 from .columns import (
     Column,
     ColumnStore,
     Numbers,
     Table,
+    TableError,
     Texts,
     TextStyle,
     UnclearNumbers,
+    listed,
 )
-from .dialect import Dialect
-from .errors import TableError, listed
+from .dialect import MISSING, ColumnBuilder, Dialect, Kind
 from .formats import (
     PLAIN,
     WHOLE,

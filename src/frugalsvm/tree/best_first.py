@@ -8,18 +8,189 @@ tree does besides.
 
 from __future__ import annotations
 
+import heapq
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..run.incumbent import Incumbent
-from .evaluation import run_evaluations
-from .expansion import Expansion
-from .frontier import Frontier
+from ..run.monitor import Incumbent
+from .branching import Pair
+from .evaluation import Evaluation, NodeSolver, run_evaluations
 from .node import Node
-from .node_solver import NodeSolver
+
+# --- Expansion of an open node into two evaluated children ----------------------------
+
+
+class Expansion:
+    """Evaluates the children that the branching rule proposes, and picks a pair.
+
+    Parameters
+    ----------
+    solver : NodeSolver
+    node : Node
+        An open one.
+
+    Attributes
+    ----------
+    pair : tuple of two Nodes, or None
+        The children that replace the node, once no evaluations are pending.
+    """
+
+    def __init__(self, solver: NodeSolver, node: Node):
+        self.node = node
+        self.pair: Pair | None = None
+        self._solver = solver
+        self._free = node.region(solver.problem, solver.root).free
+        self._proposal = solver.rule.propose(node, solver.incumbent.cutoff)
+        self._pairs: dict[int, Pair] = {}
+        self._pending: dict[int, tuple[Evaluation, Evaluation]] = {}
+        self._evaluate(self._proposal.features)
+
+    def due(self) -> list[Evaluation]:
+        """The evaluations that await a result; none once there is a pair."""
+        while self.pair is None:
+            waiting = [
+                evaluation
+                for both in self._pending.values()
+                for evaluation in both
+                if evaluation.request is not None
+            ]
+            if waiting:
+                return waiting
+            self._choose()
+        return []
+
+    def _evaluate(self, features: list[int]) -> None:
+        """Start to evaluate the children of some features."""
+        for feature in features:
+            rest = self._free[self._free != feature]
+            self._pending[feature] = (
+                self._begin(self.node.child(feature, True), rest),
+                self._begin(self.node.child(feature, False), rest),
+            )
+
+    def _begin(self, child: Node, rest: np.ndarray) -> Evaluation:
+        assert self.node.branching_data is not None
+        region = self._solver.region_of(child.forced, rest)
+        return Evaluation(
+            self._solver, child, region, self.node.branching_data.working_set
+        )
+
+    def _choose(self) -> None:
+        """Called when all children are evaluated: pick a pair, or try the favourite."""
+        rule = self._solver.rule
+        for feature, (inside, outside) in self._pending.items():
+            pair = inside.node, outside.node
+            rule.learn(self.node, feature, pair)
+            self._pairs[feature] = pair
+        self._pending.clear()
+        self.pair = rule.pick(self.node, self._proposal, self._pairs)
+        if self.pair is None:
+            self._evaluate([self._proposal.favourite])
+
+
+# --- Frontier: the open nodes, and the bound proved by open and closed nodes ----------
+
+
+class Frontier:
+    """Open nodes and the bookkeeping of bounds; not thread-safe by itself.
+
+    Attributes
+    ----------
+    closed_bound : float
+        Smallest bound of a leaf, and smallest cutoff a fixing relied on.
+    n_bytes : int
+        Approximate memory of the nodes.
+    kept : list of Node or None
+        All nodes, if proofs are kept.
+    """
+
+    def __init__(self, keep_proof: bool):
+        self.closed_bound = np.inf
+        self.n_bytes = 0
+        self.kept: list[Node] | None = [] if keep_proof else None
+        self._heap: list[tuple[float, int, Node]] = []
+        self._busy: dict[int, float] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no thread works on a node."""
+        return not self._busy
+
+    @property
+    def waiting(self) -> list[Node]:
+        """The open nodes that no thread works on, smallest bound first."""
+        return [node for _, _, node in self._heap]
+
+    @property
+    def open_bounds(self) -> np.ndarray:
+        """The bounds of all open nodes, those in progress included."""
+        waiting = [bound for bound, _, _ in self._heap]
+        return np.array([*waiting, *self._busy.values()])
+
+    @property
+    def bound(self) -> float:
+        """Lower bound of the optimum."""
+        best_open = self._heap[0][0] if self._heap else np.inf
+        return min(best_open, self.closed_bound, *self._busy.values(), np.inf)
+
+    def add(self, node: Node, cutoff: float) -> bool:
+        """Add an evaluated node; return whether it is still open."""
+        if node.fixed_in.size or node.fixed_out.size:
+            self.closed_bound = min(self.closed_bound, cutoff)
+        is_open = node.branching_data is not None and node.bound <= cutoff
+        if not is_open:
+            self.closed_bound = min(self.closed_bound, node.bound)
+            node.branching_data = None
+        if self.kept is not None:
+            self.kept.append(node)
+            self.n_bytes += node.n_bytes
+        return is_open
+
+    def push(self, node: Node) -> None:
+        """Queue an open node."""
+        self._count += 1
+        if self.kept is None:
+            self.n_bytes += node.n_bytes
+        heapq.heappush(self._heap, (node.bound, self._count, node))
+
+    def pop(self, cutoff: float) -> Node | None:
+        """The open node of smallest bound, or None if none is below the cutoff."""
+        if not self._heap:
+            return None
+        if self._heap[0][0] > cutoff:
+            # All others are above it, too: they are leaves now.
+            self.closed_bound = min(self.closed_bound, self._heap[0][0])
+            self._heap.clear()
+            if self.kept is None:
+                self.n_bytes = 0
+            return None
+        _, _, node = heapq.heappop(self._heap)
+        if self.kept is None:
+            self.n_bytes -= node.n_bytes
+        return node
+
+    def start(self, node: Node) -> None:
+        """Mark a node as in progress; its bound still counts."""
+        self._busy[id(node)] = node.bound
+
+    def finish(self, node: Node) -> None:
+        """Mark a node as replaced by its children, which prove its bound."""
+        del self._busy[id(node)]
+        before = node.n_bytes
+        node.is_leaf = False
+        node.branching_data = node.point = None
+        if self.kept is not None:
+            self.n_bytes -= before - node.n_bytes
+
+
+# --- Best-first branch and bound: the loop that all trees share -----------------------
 
 
 class Policy:

@@ -6,27 +6,200 @@ between, the swap search looks for better solutions.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from ..engine.batched import BatchedEngine, why_not_batched
+from ..engine.native import NativeEngine
+from ..engine.perspective import region_request
 from ..engine.protocol import Engine
-from ..problem.options import check_choice, check_integer
+from ..engine.trial import TrialEngine, may_pay
 from ..problem.problem import Problem
-from ..run.effort import Stage
-from ..run.monitor import Monitor
+from ..problem.solution import Solution
+from ..problem.validation import check_choice, check_integer
+from ..run.compilation import tiny_problem
+from ..run.monitor import Incumbent, Monitor
+from ..run.stopping import Stage, StopCondition
+from ..search.evaluator import Evaluator, Stop
 from ..search.restarts import RestartSearch, SwapOptions
+from ..search.swap import swap_search
 from .best_first import BestFirstTree, Policy
 from .branching import Reliability
-from .diving import Diving
-from .engines import ENGINES, nodes_together
+from .evaluation import AllFeatures, NodeSolver
 from .node import Node
-from .node_solver import AllFeatures, NodeSolver
-from .outlook import Outlook
 from .parameters import DEFAULTS, TreeParameters
-from .payoff import Payoff
-from .schedule import SearchSchedule
+from .payoff import Outlook, Payoff
+
+# --- Dives: now and then a tree goes straight down to its leaves, where solutions are -
+
+
+class Diving:
+    """Decides which nodes are followed to the bottom."""
+
+    def __init__(self, parameters: TreeParameters = DEFAULTS):
+        self._parameters = parameters
+        self._n_taken = self._n_dived = 0
+
+    def follow(
+        self, parent: Node, children: list[Node], is_allowed: bool
+    ) -> Node | None:
+        """The first open child if the parent is in a dive, or if one is due."""
+        assert parent.branching_data is not None
+        self._n_taken += 1
+        if not (parent.branching_data.dives or self._is_due()):
+            return None
+        if not (is_allowed and children):
+            return None
+        child = children[0]
+        assert child.branching_data is not None
+        child.branching_data.dives = True
+        self._n_dived += 1
+        return child
+
+    def _is_due(self) -> bool:
+        parameters = self._parameters
+        few = self._n_dived <= parameters.dive_fraction * self._n_taken
+        return self._n_taken % parameters.dive_period == 0 and few
+
+
+# --- When the swap search runs while a tree grows, and for how long -------------------
+
+
+def node_cost(n_features: int, parameters: TreeParameters = DEFAULTS) -> float:
+    """The cost of a node, relative to one with few features."""
+    return max(1.0, (n_features / parameters.cheap_max_candidates) ** 2)
+
+
+class SearchSchedule:
+    """The swap search beside a tree.
+
+    Parameters
+    ----------
+    search : RestartSearch
+        Already run from its starts.
+    incumbent : Incumbent
+    options : SwapOptions
+    n_features : int
+        Number of candidates.
+    counts_work : bool
+        Whether the work on nodes is counted, and so also limits the search.
+    parameters : TreeParameters, optional
+    """
+
+    def __init__(
+        self,
+        search: RestartSearch,
+        incumbent: Incumbent,
+        options: SwapOptions,
+        n_features: int,
+        counts_work: bool,
+        parameters: TreeParameters = DEFAULTS,
+    ):
+        self._search = search
+        self._incumbent = incumbent
+        self._options = options
+        self._counts_work = counts_work
+        self._parameters = parameters
+        cost = node_cost(n_features, parameters)
+        self._rate = parameters.search_rate * min(cost, parameters.max_rate_factor)
+        self._solves_before = search.counters["SVM solves"]
+        self._work_before = search.work
+        self._searching = threading.Lock()
+
+    def improve(self, solver: NodeSolver) -> None:
+        """Descend from the incumbents found at nodes."""
+        for solution in solver.improvements:
+            better = self._descend(solver.evaluator, solution)
+            self._incumbent.offer(better, "swap")
+            with self._searching:
+                self._search.learn(better)
+        solver.improvements.clear()
+
+    def _descend(self, evaluator: Evaluator, solution: Solution) -> Solution:
+        """A descent, within the remaining work of the swap search."""
+        width, tries = self._options.width, self._options.tries
+        before = evaluator.work
+        evaluator.max_work = before + self._search.work_left
+        try:
+            return swap_search(evaluator, solution, width=width, tries=tries)
+        except Stop:
+            return evaluator.reached or solution
+        finally:
+            evaluator.max_work = np.inf
+            with self._searching:
+                self._search.work += evaluator.work - before
+
+    def restart(self, n_nodes: int, work: float) -> None:
+        """Run a batch of restarts when it is due and patience is left."""
+        if self._search.is_idle or not self._is_due(n_nodes, work):
+            return
+        if self._searching.acquire(blocking=False):
+            try:
+                self._search.restart(self._parameters.search_share * work)
+            finally:
+                self._searching.release()
+
+    def _is_due(self, n_nodes: int, work: float) -> bool:
+        solves = self._search.counters["SVM solves"] - self._solves_before
+        is_due = solves < self._rate * (n_nodes - self._parameters.search_after)
+        if not self._counts_work:
+            return is_due
+        limit = self._parameters.search_share * work
+        return is_due and self._search.work - self._work_before <= limit
+
+
+# --- The engines that relax the nodes of a tree, by name ------------------------------
+
+AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
+
+
+def engine_of(problem: Problem, name: str) -> Engine:
+    """The engine of a name; ValueError if it does not take a problem."""
+    native = problem.engine
+    if name == ALONE:
+        return native
+    obstacle = _obstacle(problem)
+    if name == AUTO:
+        is_tried = obstacle is None and may_pay(native)
+        return TrialEngine(cast(NativeEngine, native)) if is_tried else native
+    if obstacle is not None:
+        raise ValueError(
+            f"method_options['engine'] = {name!r} does not take {obstacle}; leave the "
+            "default."
+        )
+    return BatchedEngine(cast(NativeEngine, native))
+
+
+def warm_up(stop: StopCondition) -> None:
+    """Compile what batches need besides the kernels of all trees."""
+    problem = tiny_problem()
+    engine = BatchedEngine(cast(NativeEngine, problem.engine))
+    request = region_request(
+        engine, problem.root_region(), None, tol=1e-2, fine_tol=1e-2, cutoff=np.inf,
+        max_rounds=1,
+    )  # fmt: skip
+    for _ in range(2):
+        # The first call makes the state from which the second continues.
+        engine.solve([request])
+
+
+def nodes_together(engine: Engine | None) -> int:
+    """How many open nodes an engine should be given at a time."""
+    return engine.open_nodes if isinstance(engine, BatchedEngine) else 1
+
+
+def _obstacle(problem: Problem) -> str | None:
+    """What keeps a problem from being solved in batches, if anything."""
+    if np.isfinite(problem.cost_budget):
+        return "feature costs"
+    return why_not_batched(problem.engine)
+
+
+# --- Branch and bound on the perspective relaxation -----------------------------------
 
 
 @dataclass(frozen=True)
@@ -189,7 +362,7 @@ def branch_and_bound(
         The swap search, already run from its starts.
     options : TreeOptions
     engine : Engine
-        See :func:`frugalsvm.tree.engines.engine_of`.
+        See :func:`frugalsvm.tree.branch_and_bound.engine_of`.
     max_nodes : int or None
     n_jobs : int
     keep_proof : bool

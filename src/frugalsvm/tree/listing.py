@@ -14,15 +14,14 @@ from threading import RLock
 
 import numpy as np
 
-from ..engine.protocol import Engine
-from ..engine.region import Region
+from ..engine.protocol import Engine, Region
 from ..problem.problem import Problem
-from ..run.incumbent import Incumbent
+from ..run.monitor import Incumbent
 from .best_first import BestFirstTree, Policy
+from .branch_and_bound import AUTO, engine_of, nodes_together
 from .branching import Reliability
-from .engines import AUTO, engine_of, nodes_together
+from .evaluation import AllFeatures, NodeSolver
 from .node import DualPoint, Node
-from .node_solver import AllFeatures, NodeSolver
 from .parameters import DEFAULTS, TreeParameters
 
 

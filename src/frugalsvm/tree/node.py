@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..checker import pack, unpack
-from ..engine.protocol import DualBound, Engine, RelaxationResult, WorkingSet
-from ..engine.region import Region
+from ..engine.protocol import DualBound, Engine, Region, RelaxationResult, WorkingSet
 from ..problem.constraints import left_of
 from ..problem.problem import Problem
 

@@ -8,8 +8,11 @@ from frugalsvm import FrugalSVC, Problem, solve
 from frugalsvm.paper.algorithms import exact_procedure, heuristic
 from frugalsvm.paper.algorithms.exact_procedure import ExactOptions, ExactProcedure
 from frugalsvm.paper.algorithms.heuristic import HeuristicOptions, Strategy
-from frugalsvm.paper.algorithms.kernel_search import KernelSearchOptions, kernel_search
-from frugalsvm.paper.algorithms.local_search import LocalSearchOptions
+from frugalsvm.paper.algorithms.kernel_search import (
+    KernelSearchOptions,
+    LocalSearchOptions,
+    kernel_search,
+)
 from frugalsvm.paper.algorithms.restricted import Restricted
 from frugalsvm.paper.algorithms.subproblem import SubproblemSolver
 from frugalsvm.run.monitor import Monitor

@@ -11,7 +11,7 @@ import pytest
 
 from frugalsvm import FrugalSVC, Problem, Status, relax, solve, verify
 from frugalsvm.paper import models
-from frugalsvm.paper.algorithms.binary_set import BinarySet, least_binary
+from frugalsvm.paper.algorithms.exact_procedure import BinarySet, least_binary
 from frugalsvm.paper.solvers import (
     ModelSolution,
     SolverFailed,

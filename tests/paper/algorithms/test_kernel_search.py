@@ -5,8 +5,11 @@ import pytest
 
 from frugalsvm import Problem, relax, solve
 from frugalsvm.paper.algorithms.heuristic import HeuristicOptions, Strategy
-from frugalsvm.paper.algorithms.kernel_search import Kernel, kernel_search
-from frugalsvm.paper.algorithms.ranking import rank_features
+from frugalsvm.paper.algorithms.kernel_search import (
+    Kernel,
+    kernel_search,
+    rank_features,
+)
 from frugalsvm.paper.algorithms.restricted import solve_restricted
 from frugalsvm.paper.algorithms.subproblem import SubproblemSolver
 from frugalsvm.problem.solution import Solution
@@ -211,7 +214,7 @@ def test_bad_options_are_explained(method, options, words):
 
 
 def test_a_solver_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("frugalsvm.paper.solvers.registry.find_spec", lambda name: None)
+    monkeypatch.setattr("frugalsvm.paper.solvers.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install"):
         solve(
             medium_problem(n=8),

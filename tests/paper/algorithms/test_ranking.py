@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.paper.algorithms.local_search import first_features
-from frugalsvm.paper.algorithms.ranking import make_groups, prefer, rank_features
+from frugalsvm.paper.algorithms.kernel_search import (
+    first_features,
+    make_groups,
+    prefer,
+    rank_features,
+)
 from tests.reference import random_data
 
 

@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from frugalsvm import Problem
 from frugalsvm.paper.baselines import ElasticNetSVC, elastic_net, elastic_net_path
 from frugalsvm.paper.solvers import SolverFailed
-from frugalsvm.search.intercept import best_intercept
+from frugalsvm.search.evaluator import best_intercept
 from tests.paper.baselines.references import elastic_net_by_cvxpy
 from tests.reference import random_data, svm_value
 
@@ -115,7 +115,7 @@ def test_a_solver_without_an_answer_is_an_error(monkeypatch):
 
 
 def test_missing_packages_are_named(monkeypatch):
-    monkeypatch.setattr("frugalsvm.paper.solvers.registry.find_spec", lambda name: None)
+    monkeypatch.setattr("frugalsvm.paper.solvers.find_spec", lambda name: None)
     words = r"ElasticNetSVC runs on clarabel.*pip install 'frugalsvm\[paper\]'"
     with pytest.raises(ImportError, match=words):
         ElasticNetSVC().fit(*data(0))

@@ -167,7 +167,7 @@ def test_a_failing_solver_keeps_the_results_so_far(monkeypatch):
 @pytest.mark.parametrize("package", ["cvxpy", "highspy"])
 def test_missing_packages_are_named(monkeypatch, package):
     monkeypatch.setattr(
-        "frugalsvm.paper.solvers.registry.find_spec",
+        "frugalsvm.paper.solvers.find_spec",
         lambda name: name != package or None,
     )
     words = rf"L1FrugalSVC runs on highs.*{package}.*pip install 'frugalsvm\[paper\]'"

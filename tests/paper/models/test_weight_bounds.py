@@ -16,7 +16,7 @@ from frugalsvm.paper.models import (
     dscomp,
     weight_bounds,
 )
-from frugalsvm.paper.models import tight_programs as programs_module
+from frugalsvm.paper.models import bound_problem as programs_module
 from tests.paper.models.instances import SMALL, cancer_problem, random_problem
 from tests.reference import brute_force, random_data, supports
 

@@ -18,12 +18,12 @@ from frugalsvm.paper.solvers import (
     SolveStatus,
     bridge,
     clarabel,
-    copt,
     highs,
     scip,
 )
+from frugalsvm.paper.solvers import bridge as copt
 from frugalsvm.paper.solvers.base import Request
-from frugalsvm.paper.solvers.standard_form import compile_model
+from frugalsvm.paper.solvers.clarabel import compile_model
 from frugalsvm.search.relaxations import certified_bound
 from tests.paper.models.instances import SMALL, random_problem
 from tests.paper.solvers.test_solvers import milp

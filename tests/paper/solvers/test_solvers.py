@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
+from frugalsvm.paper import solvers as registry
 from frugalsvm.paper.models import (
     Model,
     bigmp,
@@ -27,11 +28,10 @@ from frugalsvm.paper.solvers import (
     Trait,
     UnsupportedModel,
     available_solvers,
-    registry,
     solver_for,
 )
 from frugalsvm.paper.solvers.base import accepts
-from frugalsvm.paper.solvers.standard_form import compile_model
+from frugalsvm.paper.solvers.clarabel import compile_model
 from tests.paper.models.instances import SMALL, random_problem
 from tests.reference import random_data
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem, solve
-from frugalsvm.problem.sources import memory
+from frugalsvm.problem import sources as memory
 
 
 def test_there_is_some_memory():

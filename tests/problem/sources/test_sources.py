@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Problem
+from frugalsvm.problem import array_sources as arrays
 from frugalsvm.problem import sources
-from frugalsvm.problem.sources import ArraySource, SparseSource, arrays, make_source
+from frugalsvm.problem.sources import ArraySource, SparseSource, make_source
 from tests.problem.sources.tables import DENSE, SPARSE, labels, numbers
 
 RNG = np.random.default_rng(5)

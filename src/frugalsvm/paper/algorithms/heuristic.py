@@ -13,14 +13,17 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from ...problem.options import check_choice, check_integer
 from ...problem.problem import Problem
 from ...problem.solution import Solution
+from ...problem.validation import check_choice, check_integer
 from ...run.monitor import Monitor
 from ...search.relaxations import relax
-from .kernel_search import KernelSearchOptions, kernel_search
-from .local_search import local_search
-from .ranking import rank_features
+from .kernel_search import (
+    KernelSearchOptions,
+    kernel_search,
+    local_search,
+    rank_features,
+)
 from .subproblem import SubproblemSolver
 
 #: The upper-bound strategies by name.

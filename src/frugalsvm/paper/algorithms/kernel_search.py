@@ -13,15 +13,133 @@ from typing import Protocol
 
 import numpy as np
 
-from ...problem.options import check_distinct, check_integer
+from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...problem.validation import check_indices
+from ...problem.validation import check_distinct, check_indices, check_integer
 from ...run.monitor import Monitor
 from ...search.parameters import DEFAULTS
-from .local_search import better
-from .ranking import make_groups
 from .restricted import Restricted
-from .subproblem import SubproblemOptions
+from .subproblem import SubproblemOptions, SubproblemSolver
+
+# --- Local Search, the paper's Algorithm 1: FS-SVM on the k + B best-ranked features --
+
+
+@dataclass(frozen=True)
+class LocalSearchOptions(SubproblemOptions):
+    """Options of ``local-search``.
+
+    Parameters
+    ----------
+    solver : {"native", "scip", "gurobi"}, default="native"
+        The solver of CoP(K).
+    subproblem_time_limit : float or None, default=None
+        Seconds for CoP(K). The paper only limits the whole run.
+    k : int, default=10
+        Excess: ``k + B`` features are considered.
+    """
+
+    subproblem_time_limit: float | None = None
+    k: int = 10
+
+    def check(self) -> None:
+        """Raise ValueError if an option is invalid."""
+        super().check()
+        check_integer("k", self.k, 0)
+
+
+def local_search(
+    subproblems: SubproblemSolver,
+    ranked: np.ndarray,
+    k: int,
+    start: Solution | None = None,
+    time_limit: float = np.inf,
+) -> Solution | None:
+    """Solve CoP(K) for the ``k + B`` features that are ranked first.
+
+    Parameters
+    ----------
+    subproblems : SubproblemSolver
+    ranked : ndarray of int
+        Features that may be chosen, best first.
+    k : int
+    start : Solution, default=None
+        Its features join K, and its objective is the first upper bound.
+    time_limit : float, default=inf
+        Seconds for the search, if it has less than the run.
+
+    Returns
+    -------
+    Solution or None
+        None if there was no time to find any.
+    """
+    K = first_features(subproblems.problem, ranked, k)
+    upper_bound, support = np.inf, K[: subproblems.problem.max_features]
+    if start is not None:
+        K = np.union1d(K, start.support)
+        upper_bound, support = start.objective, start.support
+    found = subproblems.solve(
+        K, upper_bound=upper_bound, start=support, time_limit=time_limit
+    ).solution
+    if found is not None:
+        subproblems.monitor.incumbent.offer(found, "local search")
+    return better(start, found)
+
+
+def first_features(problem: Problem, ranked: np.ndarray, k: int) -> np.ndarray:
+    """The included features and the best ranked ones, ``k + B`` together."""
+    room = problem.max_features - problem.include.size
+    return np.concatenate([problem.include, ranked[: room + k]])
+
+
+def better(first: Solution | None, second: Solution | None) -> Solution | None:
+    """The solution of smaller objective; the first if they are equal."""
+    if first is None or second is None:
+        return first or second
+    return second if second.objective < first.objective else first
+
+
+# --- Rankings of the features by a relaxed solution u, and the groups of kernel search
+
+# Closer values of u count as equal, given the accuracy of interior points.
+SAME_U = 1e-6
+
+
+def rank_features(problem: Problem, u: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """The features that may be chosen, by increasing u.
+
+    Ties, which are common at u = 1, are broken by the larger ``c_j^2`` at the dual
+    point, then by index.
+    """
+    features = problem.candidates
+    rounded = np.round(u[features] / SAME_U)
+    return features[np.lexsort((features, -squares[features], rounded))]
+
+
+def prefer(first: np.ndarray, ranked: np.ndarray) -> np.ndarray:
+    """A ranking that begins with given features; others follow as ranked."""
+    usable = first[np.isin(first, ranked)]
+    return np.concatenate([usable, ranked[~np.isin(ranked, usable)]])
+
+
+def make_groups(ranked: np.ndarray, rho: int, spread: bool = False) -> list[np.ndarray]:
+    """Groups of rho consecutive features; the last one has the remainder, too.
+
+    With ``spread``, each group has features of all ranks instead.
+
+    N is the floor of n / rho as in the paper's algorithm, and the last group has the
+    remaining features as in its text, so up to 2 rho - 1 of them. n is the number of
+    ranked features: constant ones, which cannot help, are not among them.
+    """
+    if ranked.size == 0:
+        return []
+    count = max(1, ranked.size // rho)
+    if spread:
+        return [ranked[first::count] for first in range(count)]
+    ends = rho * np.arange(1, count)
+    return np.split(ranked, ends)
+
+
+# --- Kernel Search, the paper's Algorithm 2: groups of features and a lasting kernel --
 
 # A feature leaves the kernel after this many consecutive solutions without it.
 LAST_ITERATIONS = 2

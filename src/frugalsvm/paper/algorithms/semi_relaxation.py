@@ -12,17 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.protocol import RelaxationResult
-from ...engine.region import Region
+from ...engine.protocol import Region, RelaxationResult
 from ...kernels.screening import OPEN
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...run.incumbent import Incumbent
+from ...run.monitor import Incumbent
+from ...tree.best_first import Frontier
 from ...tree.branching import Reliability
-from ...tree.frontier import Frontier
+from ...tree.evaluation import NodeSolver
 from ...tree.node import Node
-from ...tree.node_solver import NodeSolver
-from .subtree import grow, make_subtree
+from .restricted import grow, make_subtree
 
 # A node is worth rounding if its z on K are this close to 0 or 1.
 NEARLY_BINARY = 0.05

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...problem.options import Options, check_choice, check_seconds
 from ...problem.problem import Problem
 from ...problem.solution import Solution
+from ...problem.validation import Options, check_choice, check_seconds
 from ...run.monitor import Monitor
 from ...search.evaluator import Evaluator
 from .restricted import SUBPROBLEM_GAP, TIE, Restricted, solve_restricted
@@ -199,8 +199,7 @@ def ask_solver(
 
 def check_available(solver: str) -> None:
     """Raise early, not in the middle of a run, if a solver is not installed."""
-    from ..solvers import SolverNotAvailable
-    from ..solvers.registry import missing_package
+    from ..solvers import SolverNotAvailable, missing_package
 
     missing = missing_package(solver)
     if missing is not None:

@@ -3,7 +3,7 @@
 Fitting them needs ``pip install 'frugalsvm[paper]'``.
 """
 
-from .elastic_net_svc import ElasticNetPath, ElasticNetSVC, elastic_net_path
+from .elastic_net import ElasticNetPath, ElasticNetSVC, elastic_net_path
 from .l1_frugal_svc import L1FrugalSVC
 
 __all__ = ["ElasticNetPath", "ElasticNetSVC", "L1FrugalSVC", "elastic_net_path"]

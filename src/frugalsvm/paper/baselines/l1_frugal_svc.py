@@ -10,17 +10,16 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ...estimators import parameters as may_be
-from ...estimators.binary_linear import (
+from ...estimators.base import (
     BinaryLinearClassifier,
     all_or_nothing,
     check_sample_weight,
 )
 from ...estimators.parameters import Constraint, check_parameters
 from ...problem.problem import Problem
-from ...run.monitor import Monitor
-from ...run.progress import relative_gap
+from ...run.monitor import Monitor, relative_gap
 from ...run.stopping import StopCondition
-from .availability import require_solver
+from .elastic_net import require_solver
 
 METHODS = ("exact", "kernel-search")
 

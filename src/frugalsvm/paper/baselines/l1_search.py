@@ -17,16 +17,14 @@ import numpy as np
 from ...kernels.bounds import repair_dual
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...run.monitor import Monitor
-from ...run.progress import relative_gap
-from ...search.intercept import best_intercept
-from ..algorithms.kernel_search import kernel_search
-from ..algorithms.local_search import better
+from ...run.monitor import Monitor, relative_gap
+from ...search.evaluator import best_intercept
+from ..algorithms.kernel_search import better, kernel_search
 from ..algorithms.restricted import TIE, Restricted
 from ..algorithms.subproblem import LEAST_SECONDS, ask_solver
-from ..models.baselines import l1_fs_svm, l1_svm
+from ..models.formulations import l1_fs_svm, l1_svm
 from ..solvers.base import Request
-from ..solvers.ranges import largest_differences
+from ..solvers.highs import largest_differences
 
 SOLVER = "highs"
 # Accuracy of linear programs.

@@ -5,13 +5,10 @@ Needs CVXPY (``pip install 'frugalsvm[paper]'``) when a model is built.
 
 from collections.abc import Callable
 
-from .baselines import elastic_net_svm, l1_fs_svm, l1_svm
 from .bound_problem import bound_problem
-from .decomposed import dscomp, dscop, dsmp
-from .formulations import bigmp, boxmp, cop, svm
+from .decomposed import dscomp, dscop, dsmp, scomp, scop, smp, sr_dlmp, sr_dscop
+from .formulations import bigmp, boxmp, cop, elastic_net_svm, l1_fs_svm, l1_svm, svm
 from .model import Model
-from .semi import sr_dlmp, sr_dscop
-from .shor import scomp, scop, smp
 from .weight_bounds import MRange, WeightBounds, big_m, m_range, weight_bounds
 
 #: The functions that build the models, by the paper's names.

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from ...problem.problem import Problem
 from ...problem.validation import check_indices
-from ...search.native.certified import check_big_m
-from ..plain import TAKE_GROUPS, require_plain, require_two_classes
+from ...search.native import check_big_m
+from ..methods import TAKE_GROUPS, require_plain, require_two_classes
 from ..solvers.base import Trait
-from .modelling import modelling
+from .model import modelling
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -13,11 +13,26 @@ from numpy.typing import ArrayLike
 
 from ...problem.problem import Problem
 from ..solvers import ModelSolution, Trait, solver_for
-from ..solvers.base import DEFAULT_TOLERANCE, Request
-from .modelling import modelling
+from ..solvers.base import DEFAULT_TOLERANCE, Request, SolverNotAvailable
 
 if TYPE_CHECKING:
     import cvxpy as cp
+
+# --- CVXPY, imported when the first model is built ------------------------------------
+
+
+def modelling() -> Any:
+    """The package ``cvxpy``, or an error that says how to install it."""
+    try:
+        import cvxpy
+    except ImportError as error:
+        raise SolverNotAvailable(
+            "building a model of the paper needs CVXPY: pip install 'frugalsvm[paper]'."
+        ) from error
+    return cvxpy
+
+
+# --- Model: one of the paper's programs, ready for any suitable solver ----------------
 
 # Variables with one entry per feature, and their values for omitted features.
 _PER_FEATURE = dict.fromkeys(("W", "v", "s"), 0.0) | {"u": 1.0}

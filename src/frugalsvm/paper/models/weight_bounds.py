@@ -25,11 +25,9 @@ from ...kernels.big_m import weight_intervals
 from ...kernels.bounds import repair_dual, square_bounds
 from ...problem.problem import Problem
 from ...search.native import relax_natively
-from ..plain import require_plain
-from .bound_problem import Form, PrintedPrograms, check_form
-from .dual_descent import descend
+from ..methods import require_plain
+from .bound_problem import Form, PrintedPrograms, TightPrograms, check_form, descend
 from .formulations import check_upper_bound
-from .tight_programs import TightPrograms
 
 # Multiples of the relaxations' dual points to try.
 SCALES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
 from .bridge import failure
-from .standard_form import StandardForm, compile_model
+from .clarabel import StandardForm, compile_model
 
 _STATUS = {
     "optimal": SolveStatus.OPTIMAL,

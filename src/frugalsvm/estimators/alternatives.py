@@ -1,0 +1,431 @@
+"""NearOptimal: supports within a tolerance of the optimum, and their features."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Real
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ..problem.certificate import Certificate
+from ..problem.problem import Problem
+from ..run import words as markup
+from ..run.words import counted, listed
+from ..tree.listing import Found, solve_support
+from .exchanges import (
+    INDISPENSABLE,
+    NEVER,
+    REPLACEABLE,
+    FeatureRole,
+    explanation,
+    extent,
+    roles_of,
+)
+
+# Maximum number of models and features that are printed.
+N_SHOWN = 10
+# Maximum number of substitutes that are printed.
+N_SUBSTITUTES = 3
+# Line width of sentences.
+WIDTH = 88
+# Maximum number of subsets solved to decide whether a feature is never used.
+MOST_PARTS = 2000
+COMPLETE = "complete"
+# Objectives with a smaller relative difference are equal.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NearOptimal:
+    """The supports within a tolerance of the best one, best first.
+
+    Attributes
+    ----------
+    supports : list of ndarrays of int
+        Features of each model, without those of weight zero unless they are in
+        ``include``.
+    coefs : list of ndarrays
+        Weights of these features; of groups, those of all of their columns, one group
+        after the other (``problem.own_columns.of(support)``). A row of weights for
+        each of more than two classes.
+    intercepts : ndarray of shape (n_models,) or (n_models, n_classes)
+    objectives : ndarray of shape (n_models,)
+    complete : bool
+        Whether it is proved that no support within ``tolerance`` is missing.
+    complete_up_to : float
+        The largest tolerance up to which that is proved, at most ``tolerance``.
+        Negative if not even the optimum is proved: then a support that was not found
+        may be better than the best one by this fraction.
+    tolerance : float
+        The requested tolerance.
+    threshold : float
+        ``(1 + tolerance)`` times the best objective.
+    lower_bound : float
+        Proved lower bound of the optimum.
+    status : str
+        "complete", or what stopped the search: "limit" (of the list), "time limit",
+        "node limit", "memory limit" or "interrupted". "feasible" means that the search
+        finished, but numbers are too large or too small to prove more.
+    seconds : float
+    n_nodes : int
+    n_exchanges : int
+        Single-feature exchanges of the best model that were tried.
+    feature_names : list of str
+        Of columns, or of groups of them.
+    certificate : Certificate or None
+        Proof for :func:`frugalsvm.verify`, if requested.
+    """
+
+    supports: list[np.ndarray]
+    coefs: list[np.ndarray]
+    intercepts: np.ndarray
+    objectives: np.ndarray
+    complete: bool
+    complete_up_to: float
+    tolerance: float
+    threshold: float
+    lower_bound: float
+    status: str
+    seconds: float
+    n_nodes: int
+    feature_names: list[str]
+    problem: Problem
+    certificate: Certificate | None = None
+    n_exchanges: int = 0
+    # The feature sets of each support, including features of weight zero.
+    _sets: tuple[list[Found], ...] = ()
+    # For incomplete lists: lower bounds of unlisted models that lack a feature of the
+    # best one, and the features of no model within the tolerance.
+    _bounds_without: Mapping[int, float] = field(default_factory=dict)
+    _ruled_out: np.ndarray | None = None
+    # Objectives of the exchanges of the best model, including those cut from the list.
+    _substitutes: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.supports)
+
+    @property
+    def excess(self) -> np.ndarray:
+        """Relative excess of the objectives over the best one."""
+        return self.objectives / self.objectives[0] - 1.0
+
+    def within(self, tolerance: float) -> NearOptimal:
+        """The list for a smaller tolerance, which may be complete if this one is not.
+
+        Parameters
+        ----------
+        tolerance : float
+
+        Returns
+        -------
+        NearOptimal
+        """
+        if not (isinstance(tolerance, Real) and 0.0 <= tolerance <= self.tolerance):
+            raise ValueError(
+                f"tolerance must be between 0 and that of the list, {self.tolerance:g},"
+                f" got {tolerance!r}."
+            )
+        threshold = (1.0 + tolerance) * float(self.objectives[0])
+        last = threshold * (1.0 + SAME)
+        kept = int(np.searchsorted(self.objectives, last, side="right"))
+        complete = tolerance <= self.complete_up_to
+        return replace(
+            self,
+            supports=self.supports[:kept],
+            coefs=self.coefs[:kept],
+            intercepts=self.intercepts[:kept],
+            objectives=self.objectives[:kept],
+            complete=complete,
+            complete_up_to=min(tolerance, self.complete_up_to),
+            tolerance=tolerance,
+            threshold=threshold,
+            status=COMPLETE if complete else self.status,
+            certificate=None,
+            _sets=self._sets[:kept],
+        )
+
+    # --- features ----------------------------------------------------------------
+
+    @cached_property
+    def roles(self) -> list[FeatureRole]:
+        """The role of each feature in all models, the most frequent first.
+
+        "Indispensable" and "never" are proved. In an incomplete list they may not be
+        proved for all features; the roles are then "in all found" and "in none found".
+        "Replaceable" follows from the models in the list.
+        """
+        sets = [set(one.tolist()) for one in self.supports]
+        shared = set.intersection(*sets)
+        cut = self._cut_substitutes()
+        spare = shared & cut.keys()
+        if not self._can_fill_up():
+            # A listed model with the feature may contain a smaller one without it.
+            spare |= {j for j in shared - spare if self._spare(j)}
+        needed = {j for j in shared - spare if self._is_needed(j)}
+        unproved = shared - spare - needed
+        used = set.union(*sets)
+        unproved |= self._hidden(used)
+        if not self.complete:
+            unproved |= self._possible() - used
+        return roles_of(self.supports, self.feature_names, needed, unproved, cut)
+
+    @property
+    def indispensable(self) -> list[str]:
+        """Features proved to be in every model within the tolerance.
+
+        If the list is incomplete, other features may be indispensable without proof.
+        """
+        return [one.name for one in self.roles if one.role == INDISPENSABLE]
+
+    @property
+    def replaceable(self) -> dict[str, list[str]]:
+        """Features of some models, each with its substitutes."""
+        return {
+            one.name: one.replaced_by for one in self.roles if one.role == REPLACEABLE
+        }
+
+    @property
+    def never(self) -> list[str]:
+        """Features proved to be in no model within the tolerance.
+
+        If the list is incomplete, there may be others.
+        """
+        return [one.name for one in self.roles if one.role == NEVER]
+
+    @property
+    def explanation(self) -> str:
+        """What is proved about models and features, and what limits the proof."""
+        return explanation(self)
+
+    def _is_needed(self, feature: int) -> bool:
+        """Whether it is proved that no model outside the list lacks a feature."""
+        if self.complete or feature in self.problem.include:
+            return True
+        return self._bounds_without.get(feature, -np.inf) > self.threshold
+
+    def _cut_substitutes(self) -> dict[int, list[int]]:
+        """Substitutes in the best model, including those cut from the list."""
+        if self.complete:
+            return {}
+        within = {
+            j: [k for k, value in objectives.items() if value <= self.threshold]
+            for j, objectives in self._substitutes.items()
+        }
+        return {j: features for j, features in within.items() if features}
+
+    def _possible(self) -> set[int]:
+        """Features that may occur in models missing from an incomplete list."""
+        if self._ruled_out is None:
+            return set(range(len(self.feature_names)))
+        return set(np.flatnonzero(~self._ruled_out).tolist())
+
+    def _hidden(self, used: set[int]) -> set[int]:
+        """Features of weight zero that may have nonzero weight in a smaller model.
+
+        Such a model is worse than the larger one, but may be within the threshold.
+        """
+        sets = [one for found in self._sets for one in found]
+        tried: dict[tuple[int, ...], Found | None] = {}
+        spare = {j for one in sets for j in one.support.tolist()} - used
+        return {j for j in spare if self._may_be_used(j, sets, tried)}
+
+    def _may_be_used(
+        self,
+        feature: int,
+        sets: list[Found],
+        tried: dict[tuple[int, ...], Found | None],
+    ) -> bool:
+        """Whether a feature may have nonzero weight in a subset."""
+        level = [one for one in sets if feature in one.key]
+        while level:
+            below = {
+                part.key: part
+                for one in level
+                for part in self._parts(one, tried)
+                if feature in part.key
+            }
+            level = list(below.values())
+            if any(one.lengths[one.key.index(feature)] != 0.0 for one in level):
+                return True
+            if len(tried) > MOST_PARTS:
+                return True
+        return False
+
+    def _can_fill_up(self) -> bool:
+        """Whether a model below the budget can replace any of its features."""
+        problem = self.problem
+        n_free = problem.max_features - problem.include.size
+        return bool(np.isinf(problem.max_cost) and problem.candidates.size > n_free)
+
+    def _spare(self, feature: int) -> bool:
+        """Whether a feature can be dropped from one of the sets."""
+        return feature not in self.problem.include and any(
+            self._part(one, t) is not None
+            for sets in self._sets
+            for one in sets
+            for t in np.flatnonzero(one.support == feature).tolist()
+        )
+
+    def minimal(self) -> list[np.ndarray]:
+        """The smallest sets of features that are still within the tolerance.
+
+        Dropping any feature from one of them leads beyond the threshold. If the list is
+        complete, these are all such sets.
+
+        Returns
+        -------
+        list of ndarrays of int
+            In increasing order of size, then of objective.
+        """
+        level = {one.key: one for sets in self._sets for one in sets}
+        minimal = []
+        tried: dict[tuple[int, ...], Found | None] = {}
+        while level:
+            below: dict[tuple[int, ...], Found] = {}
+            for one in level.values():
+                parts = self._parts(one, tried)
+                below |= {part.key: part for part in parts}
+                if not parts:
+                    minimal.append(one)
+            level = below
+        minimal.sort(key=lambda one: (one.support.size, one.objective, one.key))
+        return [one.support for one in minimal]
+
+    def _parts(
+        self, one: Found, tried: dict[tuple[int, ...], Found | None]
+    ) -> list[Found]:
+        """The subsets within the threshold that lack one feature."""
+        parts = []
+        for t in range(one.support.size):
+            if one.support[t] in self.problem.include:
+                continue
+            key = (*one.key[:t], *one.key[t + 1 :])
+            if key not in tried:
+                tried[key] = self._part(one, t)
+            parts.append(tried[key])
+        return [part for part in parts if part is not None]
+
+    def _part(self, one: Found, position: int) -> Found | None:
+        """The set without one feature, or None if it is beyond the threshold."""
+        if one.bound_without(position) > self.threshold:
+            return None
+        part, _ = solve_support(self.problem, np.delete(one.support, position))
+        return part if part.bound <= self.threshold else None
+
+    # --- tables ------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """One row per model: objective, excess over the best, number and names.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from .fitted import pandas
+
+        return pandas().DataFrame(
+            {
+                "objective": self.objectives,
+                "excess": self.excess,
+                "n_features": [one.size for one in self.supports],
+                "features": [self._names(one) for one in self.supports],
+            }
+        )
+
+    def roles_frame(self) -> Any:
+        """One row per feature: role, number of models, and substitutes.
+
+        See :class:`~frugalsvm.estimators.FeatureRole` for the roles.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from .fitted import pandas
+
+        return pandas().DataFrame(
+            {
+                "role": [one.role for one in self.roles],
+                "n_models": [one.n_models for one in self.roles],
+                "replaced_by": [one.replaced_by for one in self.roles],
+            },
+            index=pandas().Index([one.name for one in self.roles], name="feature"),
+        )
+
+    def save_certificate(self, path: str | PathLike[str]) -> None:
+        """Write the proof to a file for :func:`frugalsvm.verify`."""
+        if self.certificate is None:
+            raise ValueError(
+                "this list has no certificate; call near_optimal with certificate=True."
+            )
+        self.certificate.save(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"NearOptimal({len(self)} supports within {100 * self.tolerance:.3g} % of "
+            f"{self.objectives[0]:.6g}, {extent(self)})"
+        )
+
+    def __str__(self) -> str:
+        used = [one for one in self.roles if one.n_models]
+        width = max((len(one.name) for one in used), default=0)
+        lines = [repr(self), ""]
+        if not self.complete:
+            lines += [*_wrapped(self.explanation), ""]
+        for one in used[: 2 * N_SHOWN]:
+            share = f"{100 * one.n_models / len(self):4.0f} %"
+            lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
+        if len(used) > 2 * N_SHOWN:
+            lines.append(f"and {counted(len(used) - 2 * N_SHOWN, 'more feature')}")
+        lines.append("")
+        for excess, support in zip(self.excess[:N_SHOWN], self.supports, strict=False):
+            names = ", ".join(self._names(support)) or "(no features)"
+            lines.append(f"+{100 * excess:.2f} %  {names}")
+        if len(self) > N_SHOWN:
+            lines.append(f"and {counted(len(self) - N_SHOWN, 'more model')}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        used = [one for one in self.roles if one.n_models]
+        rows = [
+            [
+                markup.escaped(one.name),
+                f"{one.n_models:,}",
+                markup.bar(one.n_models / len(self), 1.0),
+                markup.escaped(_role(one)),
+            ]
+            for one in used[: markup.N_SHOWN]
+        ]
+        return markup.box(
+            f"{counted(len(self), 'model')} within {100 * self.tolerance:.3g} % of the "
+            "best",
+            markup.table(["feature", "models", "", "role"], rows, "lrll"),
+            markup.facts(
+                [
+                    ("best objective", f"{self.objectives[0]:.6g}"),
+                    ("list", extent(self)),
+                ]
+            ),
+            "" if self.complete else markup.note(self.explanation),
+        )
+
+    def _names(self, support: np.ndarray) -> list[str]:
+        return [self.feature_names[j] for j in support.tolist()]
+
+
+def _role(one: FeatureRole) -> str:
+    if one.role != REPLACEABLE:
+        return one.role
+    if not one.replaced_by:
+        return f"{one.role} together with others"
+    return f"{one.role} by {listed(one.replaced_by, N_SUBSTITUTES)}"
+
+
+def _wrapped(text: str) -> list[str]:
+    """Sentences wrapped to lines; feature names are never broken."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -1,1 +1,0 @@
-"""Public Python interface: estimators, paths, stability and alternatives."""

@@ -1,1 +1,0 @@
-"""Output: portable models, reports and plots."""

@@ -1,0 +1,397 @@
+"""Swap search on a subsample, for too many samples to solve an SVM at every step.
+
+The search runs on a random subsample, as a separate problem. Only supports are taken
+from it: the best ones are solved on all samples, and those solutions are offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from ..engine.columns import smallest
+from ..engine.native import NativeEngine
+from ..engine.work import svm_work
+from ..problem.problem import Problem
+from ..problem.solution import Solution
+from ..run.monitor import Incumbent
+from .evaluator import Evaluator, Stop
+from .parameters import SearchParameters
+from .restarts import ElitePool, RestartSearch, SwapOptions
+
+if TYPE_CHECKING:
+    from .restarts import RestartSearch
+
+# --- Base class of searches on a smaller problem --------------------------------------
+
+
+class IndirectSearch:
+    """Delegates to another search and has the same interface.
+
+    Subclasses define how solutions are translated.
+    """
+
+    _search: RestartSearch
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Work done."""
+        return self._search.counters
+
+    @property
+    def work(self) -> float:
+        """Work of all descents."""
+        return self._search.work
+
+    @work.setter
+    def work(self, value: float) -> None:
+        self._search.work = value
+
+    @property
+    def idle(self) -> int:
+        """Effort spent since the last improvement."""
+        return self._search.idle
+
+    @idle.setter
+    def idle(self, value: int) -> None:
+        self._search.idle = value
+
+    @property
+    def work_left(self) -> float:
+        """Work left until the limit."""
+        return self._search.work_left
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether patience or work is used up."""
+        return self._search.is_idle
+
+    def raise_limits(self, patience: int, max_work: float) -> None:
+        """Go on with more patience and work."""
+        self._search.raise_limits(patience, max_work)
+
+
+# --- Swap search on a subsample, for too many samples to solve an SVM at every step ---
+
+
+def is_for_samples(problem: Problem) -> bool:
+    """Whether a problem should be searched on a subsample."""
+    least = problem.parameters(SearchParameters).sampled_min_samples
+    return problem.n_machines == 1 and problem.n_samples >= least
+
+
+def n_searched(problem: Problem) -> int:
+    """Number of samples of the SVMs in a search."""
+    n_drawn = problem.parameters(SearchParameters).n_drawn
+    return n_drawn if is_for_samples(problem) else problem.n_samples
+
+
+class SampledSearch(IndirectSearch):
+    """Restarts of the swap search on a subsample.
+
+    It has the interface and parameters of
+    :class:`~frugalsvm.search.restarts.RestartSearch`; solutions passed in and out refer
+    to all samples.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: Incumbent,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
+        max_work: float = np.inf,
+        gain: Callable[[], float] | None = None,
+    ):
+        self.problem = problem
+        self.incumbent = incumbent
+        self._parameters = problem.parameters(SearchParameters)
+        self._should_stop = should_stop
+        rng = np.random.default_rng(seed.spawn(1)[0])
+        self._small = problem.drawn(self._parameters.n_drawn, rng)
+        self._search = RestartSearch(
+            self._small, Incumbent(), options, pool, seed, should_stop, max_work, gain
+        )
+        self._elite_pool = ElitePool(options.n_elites, self._parameters)
+        # Supports solved on all samples, or rejected.
+        self._refitted: set[tuple[int, ...]] = set()
+
+    # --- search interface --------------------------------------------------------
+
+    @property
+    def elite_pool(self) -> ElitePool:
+        """The elite pool, solved on all samples."""
+        return self._elite_pool
+
+    def start(self, solutions: list[Solution]) -> None:
+        """Descend from the supports of the given solutions."""
+        for one in solutions:
+            self._add(one)
+        self._search.start(self._on_samples(solutions))
+        self._refit(1)
+
+    def restart(self, tempering_work: float = np.inf) -> None:
+        """One batch of restarts, or a tempering round."""
+        self._search.restart(tempering_work)
+        self._refit(1)
+
+    def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
+        """Restart until patience or work is used up."""
+        self._search.restart_until_idle(is_finished)
+        self._refit(self._parameters.n_refitted)
+
+    def learn(self, solution: Solution) -> None:
+        """Add a solution found elsewhere."""
+        self._add(solution)
+        for one in self._on_samples([solution]):
+            self._search.learn(one)
+
+    # --- translation of solutions ---------------------------------------------------
+
+    def _add(self, solution: Solution) -> None:
+        self._elite_pool.add(solution)
+        self._refitted.add(solution.key)
+
+    def _on_samples(self, solutions: list[Solution]) -> list[Solution]:
+        """The supports of solutions, solved on the subsample."""
+        evaluator = Evaluator(self._small)
+        found = [evaluator.solve(one.support) for one in solutions]
+        self._search.work += evaluator.work
+        return [one for one in found if one is not None]
+
+    def _refit(self, count: int) -> None:
+        """Solve the best supports on all samples, unless already done."""
+        elites = self._search.elite_pool.solutions[:count]
+        within = 1.0 + self._parameters.refitted_within
+        limit = elites[0].objective * within if elites else 0.0
+        evaluator = Evaluator(self.problem, self._should_stop)
+        for one in elites:
+            if one.key in self._refitted or one.objective > limit:
+                continue
+            try:
+                found = evaluator.solve(one.support, warm=one)
+            except Stop:
+                break
+            assert found is not None
+            self._add(found)
+            self.incumbent.offer(found, "swap")
+        self._search.counters["SVM solves"] += evaluator.n_solves
+        self._search.work += evaluator.n_solves * svm_work(
+            self.problem.n_samples, self.problem.max_features
+        )
+
+
+# --- Swap search on a shortlist, for too many features to price at every step ---------
+#
+# The search runs on a shortlist of features, as a separate problem: dense and in
+# memory. A feature is shortlisted if its price at one of the known good solutions is
+# high, relative to the highest price there. Pricing takes one product with all data, so
+# it is done only for the best solutions, after a search has ended; if it changes the
+# list, the search continues.
+
+
+class _List(NamedTuple):
+    """The features of a list in increasing order, and their numbering."""
+
+    features: np.ndarray
+
+    def outside(self, solution: Solution) -> Solution:
+        """A solution of the small problem in the numbering of all features."""
+        return replace(solution, support=self.features[solution.support])
+
+    def holds(self, solution: Solution) -> bool:
+        """Whether all features of a solution are listed."""
+        return bool(np.isin(solution.support, self.features).all())
+
+    def inside(self, solution: Solution) -> Solution:
+        """A solution within the list in the numbering of the small problem."""
+        at = np.searchsorted(self.features, solution.support)
+        return replace(solution, support=at.astype(np.int64))
+
+
+class ShortlistSearch(IndirectSearch):
+    """Restarts of the swap search on a shortlist of features.
+
+    It has the interface and parameters of
+    :class:`~frugalsvm.search.restarts.RestartSearch`; solutions passed in and out use
+    the numbering of all features.
+
+    Parameters
+    ----------
+    points : list of arrays
+        Dual points whose prices determine the initial list.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: Incumbent,
+        options: SwapOptions,
+        pool: Executor,
+        seed: np.random.SeedSequence,
+        should_stop: Callable[[], bool],
+        max_work: float = np.inf,
+        gain: Callable[[], float] | None = None,
+        points: list[np.ndarray] | None = None,
+    ):
+        self.problem = problem
+        self._parameters = problem.parameters(SearchParameters)
+        self.incumbent = incumbent
+        self._options, self._pool, self._seed = options, pool, seed
+        self._should_stop = should_stop
+        self._max_work, self._gain = max_work, gain
+        self._scores = np.zeros(problem.n_features)
+        self._priced: set[tuple[int, ...]] = set()
+        self._n_updates = 0
+        for alpha in points or []:
+            self._price(alpha)
+        self._list = _List(self._best([]))
+        self._search = self._new_search()
+
+    # --- search interface --------------------------------------------------------
+
+    @property
+    def elite_pool(self) -> ElitePool:
+        """The elite pool, in the numbering of all features."""
+        pool = ElitePool(self._options.n_elites, self._parameters)
+        pool.solutions = [
+            self._list.outside(one) for one in self._search.elite_pool.solutions
+        ]
+        return pool
+
+    def start(self, solutions: list[Solution]) -> None:
+        """Descend from the given solutions, on a list built for them."""
+        self._price_solutions(solutions)
+        self._make_list(solutions)
+        self._search.start([self._list.inside(one) for one in solutions])
+        self._extend()
+
+    def restart(self, tempering_work: float = np.inf) -> None:
+        """One batch of restarts, or a tempering round."""
+        self._search.restart(tempering_work)
+
+    def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
+        """Restart until patience or work is used up."""
+        while True:
+            self._search.restart_until_idle(is_finished)
+            if is_finished() or self._should_stop() or not self._extend():
+                return
+
+    def raise_limits(self, patience: int, max_work: float) -> None:
+        """Go on with more patience and work, and with as many new lists again."""
+        self._options = replace(self._options, patience=patience)
+        self._max_work = max_work
+        self._n_updates = 0
+        super().raise_limits(patience, max_work)
+
+    def learn(self, solution: Solution) -> None:
+        """Add a solution found elsewhere."""
+        if not self._list.holds(solution):
+            self._make_list([solution])
+        self._search.learn(self._list.inside(solution))
+
+    # --- the list ----------------------------------------------------------------
+
+    def _extend(self) -> bool:
+        """Price the best solutions; return whether a new list led to a better one."""
+        parameters, best = self._parameters, self.incumbent.objective
+        most = parameters.max_updates
+        while self._n_updates < most and self._search.work_left > 0.0:
+            elites = self.elite_pool.solutions[: parameters.n_priced]
+            if self._should_stop() or not self._price_solutions(elites):
+                break
+            self._n_updates += 1
+            if not self._make_list(elites):
+                break
+            self._search.start([self._list.inside(one) for one in elites])
+        return self.incumbent.objective < best * (1 - parameters.min_improvement)
+
+    def _price_solutions(self, solutions: list[Solution]) -> bool:
+        """Record the best prices at solutions; return whether any solution was new."""
+        new = [one for one in solutions if one.key not in self._priced]
+        for one in new:
+            self._priced.add(one.key)
+            self._price(one.alpha)
+        return bool(new)
+
+    def _price(self, alpha: np.ndarray) -> None:
+        problem = self.problem
+        # If all features are listed anyway, prices are not needed.
+        if self._length() >= problem.candidates.size:
+            return
+        squares = self._squares(alpha)[problem.candidates]
+        if np.isfinite(problem.max_cost):
+            squares /= problem.costs[problem.candidates]
+        largest = squares.max(initial=0.0)
+        if largest > 0.0:
+            scores = self._scores
+            scores[problem.candidates] = np.maximum(
+                scores[problem.candidates], squares / largest
+            )
+
+    def _squares(self, alpha: np.ndarray) -> np.ndarray:
+        """What features are worth; zero if they cannot be among the best."""
+        problem, engine = self.problem, self.problem.engine
+        if isinstance(engine, NativeEngine) or np.isfinite(problem.max_cost):
+            return engine.squares(alpha)
+        # A feature among the best over several points is among the best at one of them.
+        n_others = problem.n_features - problem.candidates.size
+        return engine.prices(alpha, most=self._length() + n_others).certain ** 2
+
+    def _length(self) -> int:
+        """Number of features in a list."""
+        problem, parameters = self.problem, self._parameters
+        per_feature = 8.0 * problem.n_samples * problem.n_columns / problem.n_features
+        fitting = int(parameters.max_listed_bytes // per_feature)
+        least = parameters.listed_per_choice * problem.max_features
+        return max(min(parameters.max_listed, fitting), least, 1)
+
+    def _best(self, solutions: list[Solution]) -> np.ndarray:
+        """The features of a list that holds some solutions."""
+        problem = self.problem
+        scores = self._scores[problem.candidates]
+        best = problem.candidates[smallest(-scores, self._length())]
+        parts = [best, problem.include, *(one.support for one in solutions)]
+        return np.unique(np.concatenate(parts))
+
+    def _make_list(self, solutions: list[Solution]) -> bool:
+        """Rebuild the list from the current prices; return whether it changed."""
+        elites = self.elite_pool.solutions
+        features = self._best([*solutions, *elites])
+        if np.isin(features, self._list.features).all():
+            return False
+        before = self._search
+        self._list = _List(features)
+        self._search = self._new_search()
+        self._search.counters.update(before.counters)
+        self._search.work, self._search.idle = before.work, before.idle
+        for one in elites:
+            self._search.elite_pool.add(self._list.inside(one))
+        return True
+
+    def _new_search(self) -> RestartSearch:
+        small = Incumbent()
+        listed = self._list
+
+        def forward(solution: Solution, event: str) -> None:
+            self.incumbent.offer(listed.outside(solution), event)
+
+        small.listen(forward)
+        # Long sparse rows are kept sparse: SVMs may merge samples.
+        n_columns = self.problem.columns.count(listed.features)
+        n_bytes = 8 * self.problem.n_samples * n_columns
+        is_short = n_bytes <= self._parameters.max_dense_bytes
+        problem = self.problem.restrict(listed.features, dense=is_short)
+        kind = SampledSearch if is_for_samples(problem) else RestartSearch
+        made = kind(
+            problem, small, self._options, self._pool, self._seed, self._should_stop,
+            self._max_work, self._gain,
+        )  # fmt: skip
+        # Both have the same interface.
+        return cast(RestartSearch, made)
