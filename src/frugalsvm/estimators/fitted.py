@@ -331,7 +331,7 @@ class SummaryMixin:
         return dict(zip(names, values, strict=True))
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
-        """Alias of :meth:`summary`, for consistency with other results."""
+        """The same as :meth:`summary`; other results have this name for it, too."""
         return self.summary(X, scaler=scaler)
 
     def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
