@@ -355,9 +355,13 @@ def _machines(
 
 
 def _objective(
-    statement: Statement, machines: Machines, C: np.ndarray, selected: np.ndarray,
-    coef: np.ndarray, intercepts: np.ndarray,
-) -> float:  # fmt: skip
+    statement: Statement,
+    machines: Machines,
+    C: np.ndarray,
+    selected: np.ndarray,
+    coef: np.ndarray,
+    intercepts: np.ndarray,
+) -> float:
     """Objective of a solution, rounded up; its budgets are checked."""
     require(
         statement.fit_intercept or not intercepts.any(),

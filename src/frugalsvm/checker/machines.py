@@ -76,9 +76,13 @@ class Machines:
         return repair(alpha.reshape(self.signs.shape), self.signs, C, balance)
 
     def squares(
-        self, A: np.ndarray | SparseColumns, norms: np.ndarray, alpha: np.ndarray,
-        accurate: bool, sides: np.ndarray | None,
-    ) -> np.ndarray:  # fmt: skip
+        self,
+        A: np.ndarray | SparseColumns,
+        norms: np.ndarray,
+        alpha: np.ndarray,
+        accurate: bool,
+        sides: np.ndarray | None,
+    ) -> np.ndarray:
         """Upper bounds of ``c_j^2``, summed over all machines.
 
         ``A`` has rows of the data, which may be centred, and ``norms`` bounds of their

@@ -92,8 +92,9 @@ class StoredPoints:
         self._between = between.reshape(count, width)
         unused = (1 << (-C.size % 8)) - 1
         for name, last in (
-            ("point_full", self._full[:, -1]), ("point_between", self._between[:, -1]),
-        ):  # fmt: skip
+            ("point_full", self._full[:, -1]),
+            ("point_between", self._between[:, -1]),
+        ):
             require(not (last & unused).any(), f"{name} has bits of no sample")
         require(
             not (full & between).any(), "a sample is both in point_full and between"

@@ -402,9 +402,12 @@ def check_refit(
 
 
 def _bound(
-    arrays: Mapping[str, np.ndarray], statement: Statement, machines: Machines,
-    C: np.ndarray, columns: np.ndarray,
-) -> float:  # fmt: skip
+    arrays: Mapping[str, np.ndarray],
+    statement: Statement,
+    machines: Machines,
+    C: np.ndarray,
+    columns: np.ndarray,
+) -> float:
     """``1'alpha - 1/2 ||A alpha||^2``, rounded down; no objective is negative.
 
     Only the admitted side of a product counts.

@@ -33,10 +33,16 @@ CLAIM_TOL = 1e-9
 INTEGER, REAL, FLAG, TEXT = ("i4", "i8"), ("f8",), ("b1",), ("U256",)
 BYTE, STEP = ("u1",), ("u4", "u8")
 SCALARS = {
-    "format": INTEGER, "fingerprint": TEXT, "fit_intercept": FLAG,
-    "max_features": INTEGER, "max_cost": REAL, "intercept": REAL, "objective": REAL,
-    "lower_bound": REAL, "checksum": TEXT,
-}  # fmt: skip
+    "format": INTEGER,
+    "fingerprint": TEXT,
+    "fit_intercept": FLAG,
+    "max_features": INTEGER,
+    "max_cost": REAL,
+    "intercept": REAL,
+    "objective": REAL,
+    "lower_bound": REAL,
+    "checksum": TEXT,
+}
 VECTORS = {
     "weights": REAL, "costs": REAL, "include": INTEGER, "exclude": INTEGER,
     "selected": INTEGER, "coef": REAL, "parent": INTEGER, "feature": INTEGER,
@@ -48,28 +54,43 @@ VECTORS = {
 ENTRIES = {**SCALARS, **VECTORS}
 # Sections: a file has all entries of one or none.
 LIST_ENTRIES = {
-    "threshold": REAL, "listed_start": INTEGER, "listed_feature": INTEGER,
-    "listed_coef": REAL, "listed_intercept": REAL,
-}  # fmt: skip
+    "threshold": REAL,
+    "listed_start": INTEGER,
+    "listed_feature": INTEGER,
+    "listed_coef": REAL,
+    "listed_intercept": REAL,
+}
 REFIT_ENTRIES = {
-    "refit_weights": REAL, "refit_coef": REAL, "refit_intercept": REAL,
-    "refit_objective": REAL, "refit_lower_bound": REAL, "refit_sample": INTEGER,
+    "refit_weights": REAL,
+    "refit_coef": REAL,
+    "refit_intercept": REAL,
+    "refit_objective": REAL,
+    "refit_lower_bound": REAL,
+    "refit_sample": INTEGER,
     "refit_alpha": REAL,
-}  # fmt: skip
+}
 SCALING_ENTRIES = {"mean": REAL, "scale": REAL}
 GROUP_ENTRIES = {"groups": INTEGER}
 SIGN_ENTRIES = {"signs": INTEGER}
 CLASS_ENTRIES = {"n_classes": INTEGER, "intercepts": REAL}
 SECTIONS = (
-    LIST_ENTRIES, REFIT_ENTRIES, SCALING_ENTRIES, GROUP_ENTRIES, SIGN_ENTRIES,
+    LIST_ENTRIES,
+    REFIT_ENTRIES,
+    SCALING_ENTRIES,
+    GROUP_ENTRIES,
+    SIGN_ENTRIES,
     CLASS_ENTRIES,
-)  # fmt: skip
+)
 # What a file has in addition if it has both a refit and several classes.
 CLASS_REFIT_ENTRIES = {"refit_intercepts": REAL}
 # Their entries that are single numbers.
 SECTION_SCALARS = (
-    "threshold", "refit_intercept", "refit_objective", "refit_lower_bound", "n_classes",
-)  # fmt: skip
+    "threshold",
+    "refit_intercept",
+    "refit_objective",
+    "refit_lower_bound",
+    "n_classes",
+)
 # How the numbers were computed, according to the author of the file; not proved.
 REMARK = "preparation"
 # Its maximum size in bytes.

@@ -98,11 +98,12 @@ def agreed(
         reject(f"{other} not scaled in it, but a scaling is expected")
     if units is None:
         _compare(
-            scaling.units, standard_units(table, weights),
+            scaling.units,
+            standard_units(table, weights),
             "its scaling does not standardise X" + weighted,
             "; if X was standardised with weights, pass sample_weight as it was passed "
             "to the fit, and if in another way, scaling=(mean, scale)",
-        )  # fmt: skip
+        )
     else:
         _compare(scaling.units, units, "it is for another problem: scaling", "")
     return replace(scaling, meaning=meaning)

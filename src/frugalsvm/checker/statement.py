@@ -168,9 +168,10 @@ class Statement:
         self._check_weights("C", self.weights, C, factors, names)
         if refit_C is not None:
             require(
-                refit_weights is not None, "it proves nothing about a refit, but "
+                refit_weights is not None,
+                "it proves nothing about a refit, but "
                 f"refit_C={_short(refit_C)} is expected",
-            )  # fmt: skip
+            )
         if refit_weights is not None:
             self._check_weights("refit_C", refit_weights, refit_C, factors, names)
         for name, value in expected.items():

@@ -118,9 +118,15 @@ def alternatives(
         table, preparation, prices = source.load(session, panel)
         weights = source.weights(session, table.target)
         conditions = Conditions(
-            budget, C, tuple(include or ()), prices, max_cost, weights,
-            signs=wanted_signs, is_split=split_categories,
-        )  # fmt: skip
+            budget,
+            C,
+            tuple(include or ()),
+            prices,
+            max_cost,
+            weights,
+            signs=wanted_signs,
+            is_split=split_categories,
+        )
         conditions.check(table, preparation)
         panel.phase("listing alternatives")
         found = list_alternatives(

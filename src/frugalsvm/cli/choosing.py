@@ -171,10 +171,16 @@ def choose(
     if left_out:
         on_plan(left_out)
     found = watched_folds(
-        work, samples, jobs, possible, Watch(limit, callback), search.n_jobs,
-        preparation=TableFolds(data, preparation, used), most_bytes=MOST_BYTES,
+        work,
+        samples,
+        jobs,
+        possible,
+        Watch(limit, callback),
+        search.n_jobs,
+        preparation=TableFolds(data, preparation, used),
+        most_bytes=MOST_BYTES,
         hold=hold,
-    )  # fmt: skip
+    )
     choice = Choice.of(found.folds, DEFAULT_RULE)
     return GridChoice(conditions, search, work, samples, found, choice, seeds)
 
@@ -284,9 +290,12 @@ class GridChoice:
         share = None if left is None else SHARE_OF_PATH * left
         options = {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs}
         final = FinalFit(
-            self.work, DEFAULT_RULE, options, time_limit=share,
+            self.work,
+            DEFAULT_RULE,
+            options,
+            time_limit=share,
             only_chosen=found.was_interrupted,
-        )  # fmt: skip
+        )
         weight = self.given.weights_of(self.samples.signs)
         if weight is None:
             weight = self.samples.sample_weight
@@ -450,9 +459,14 @@ def fit_all(
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
         found = choose(
-            data, conditions, search, folds, hold=hold, callback=on_step,
+            data,
+            conditions,
+            search,
+            folds,
+            hold=hold,
+            callback=on_step,
             on_plan=on_plan,
-        )  # fmt: skip
+        )
         on_phase("fitting all rows with what was compared")
         choice = found.on_all()
         conditions, support = choice.conditions, choice.support
@@ -462,9 +476,12 @@ def fit_all(
     X = preparation.transform(data.table)
     problem = conditions.problem(preparation, X, data.target.signs)
     options = replace(
-        search.options, time_limit=limit, initial_support=support, callback=callback,
+        search.options,
+        time_limit=limit,
+        initial_support=support,
+        callback=callback,
         certificate=certificate,
-    )  # fmt: skip
+    )
     result, interrupted = run_interruptible(problem, options, hold)
     if has_ended and result.status is Status.TIME_LIMIT:
         # Not the user's limit.

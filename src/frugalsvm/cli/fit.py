@@ -172,9 +172,14 @@ class Run:
         self._finish(data, fitted, checked)
 
     def _check(
-        self, data: Any, conditions: Any, fitted: Any, folds: int, stages: Stages,
+        self,
+        data: Any,
+        conditions: Any,
+        fitted: Any,
+        folds: int,
+        stages: Stages,
         checked: Checked,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Cross-validate, and compute what the report needs; Ctrl-C ends it."""
         hold = self.session.hold
         try:
@@ -466,9 +471,14 @@ def fit(
     if calibrate and folds == 0:
         raise UsageProblem("--calibrate needs cross-validation; remove --folds 0.")
     conditions = Conditions(
-        parse_budget(max_features), parse_C(C), tuple(include or ()), None, max_cost,
-        signs=parse_signs(signs), is_split=split_categories,
-    )  # fmt: skip
+        parse_budget(max_features),
+        parse_C(C),
+        tuple(include or ()),
+        None,
+        max_cost,
+        signs=parse_signs(signs),
+        is_split=split_categories,
+    )
     search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),

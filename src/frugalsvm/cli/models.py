@@ -188,9 +188,15 @@ class Loaded:
         needed = {*self._number_columns, *texts}
         needed |= {one for one in (id_column, target) if one is not None}
         table = read_table(
-            path, as_text=texts, encoding=encoding, formats=rules, only=needed,
-            layout=layout, words=self._words, may_be_empty=may_be_empty,
-        )  # fmt: skip
+            path,
+            as_text=texts,
+            encoding=encoding,
+            formats=rules,
+            only=needed,
+            layout=layout,
+            words=self._words,
+            may_be_empty=may_be_empty,
+        )
         check_names(formats, table)
         return table
 

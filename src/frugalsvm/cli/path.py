@@ -135,9 +135,12 @@ def path(
         layout=Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
     conditions = Conditions(
-        None, C, tuple(include or ()), signs=parse_signs(signs),
+        None,
+        C,
+        tuple(include or ()),
+        signs=parse_signs(signs),
         is_split=split_categories,
-    )  # fmt: skip
+    )
     with Panel(session) as panel:
         table, preparation, _ = source.load(session, panel)
         weights = source.weights(session, table.target)
@@ -149,9 +152,13 @@ def path(
         panel.phase(f"{counted(len(wanted), 'budget')} on all rows")
         limit = deadline.part(SHARE_OF_PATH if folds else 1.0)
         found = budget_path(
-            preparation.transform(table.table), table, conditions, preparation, wanted,
+            preparation.transform(table.table),
+            table,
+            conditions,
+            preparation,
+            wanted,
             replace(search, time_limit=limit),
-        )  # fmt: skip
+        )
         scores, interrupted = None, False
         try:
             if folds:
@@ -193,9 +200,14 @@ def _check_included(n_included: int, budgets: list[int]) -> None:
 
 
 def _score(
-    data: Any, conditions: Any, budgets: list[int], search: Any, folds: int,
-    panel: Any, deadline: Deadline,
-) -> Scores | None:  # fmt: skip
+    data: Any,
+    conditions: Any,
+    budgets: list[int],
+    search: Any,
+    folds: int,
+    panel: Any,
+    deadline: Deadline,
+) -> Scores | None:
     """Repeat all steps in every fold; accuracy on the held-out rows.
 
     None if the time limit leaves less than two folds.
@@ -252,9 +264,13 @@ class FoldPath:
         tried, place = np.unique(possible, return_inverse=True)
         weights = np.array([self.conditions.loss])
         grid = search_grid(
-            problem, tried, weights, effort=self.effort, seed=job.seed,
+            problem,
+            tried,
+            weights,
+            effort=self.effort,
+            seed=job.seed,
             time_limit=self.deadline.left,
-        )  # fmt: skip
+        )
         if grid is None:
             return None
         truth = data.value.target.positive[job.test]

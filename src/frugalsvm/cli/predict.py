@@ -234,9 +234,14 @@ def _named(loaded: Loaded, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def _tell(
-    session: Session, loaded: Loaded, chosen: list[int], names: Any,
-    scores: np.ndarray, values: Any, parts: dict[str, np.ndarray],
-) -> None:  # fmt: skip
+    session: Session,
+    loaded: Loaded,
+    chosen: list[int],
+    names: Any,
+    scores: np.ndarray,
+    values: Any,
+    parts: dict[str, np.ndarray],
+) -> None:
     """Print the first rows, each feature with its contributions.
 
     Of several classes, those with the largest scores are columns, the predicted one

@@ -253,11 +253,16 @@ def quick_path(
     if chosen is not None:
         place = int(np.searchsorted(budgets, min(chosen, fit.result.n_features)))
     grid = bounded_grid(
-        problem, budgets, np.array([fit.conditions.loss]), effort="fast",
-        seed=np.random.SeedSequence(search.seed), n_jobs=search.n_jobs,
-        seeds={(0, place): [fit.result.selected]}, time_limit=time_limit,
+        problem,
+        budgets,
+        np.array([fit.conditions.loss]),
+        effort="fast",
+        seed=np.random.SeedSequence(search.seed),
+        n_jobs=search.n_jobs,
+        seeds={(0, place): [fit.result.selected]},
+        time_limit=time_limit,
         most_samples=MOST_SAMPLES,
-    )  # fmt: skip
+    )
     if grid.was_interrupted:
         raise KeyboardInterrupt
     grid = grid.knowing(0, place, fit.result)

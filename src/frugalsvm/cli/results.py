@@ -41,9 +41,13 @@ def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
     """What to say of a model that predicts one class; None if it predicts both."""
     sign = fit.result.constant if fit.threshold is None else fit.constant
     found = ConstantModel.of(
-        sign, data.target.positive, data.target.classes, fit.conditions.loss,
-        fit.conditions.is_weighted, "row",
-    )  # fmt: skip
+        sign,
+        data.target.positive,
+        data.target.classes,
+        fit.conditions.loss,
+        fit.conditions.is_weighted,
+        "row",
+    )
     if found is None or fit.threshold is None or not fit.model.coef.any():
         return found
     return ConstantByThreshold(**vars(found), costs=fit.error_costs)

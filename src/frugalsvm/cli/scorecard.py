@@ -100,9 +100,14 @@ def scorecard(
             "ranges of the card."
         )
     card = build_scorecard(
-        loaded.model, values, classes, points=points, bins=bins,
-        recalibrate=recalibrate, name=data or "",
-    )  # fmt: skip
+        loaded.model,
+        values,
+        classes,
+        points=points,
+        bins=bins,
+        recalibrate=recalibrate,
+        name=data or "",
+    )
     _show(session, card)
     session.give(_content(card))
     if card.constant is not None:
@@ -184,9 +189,12 @@ def _evaluated(one: Any) -> dict[str, Any]:
         "changed": one.n_changed,
         "bands": [
             {
-                "from": band.first, "to": band.last, "rows": band.n_samples,
-                "probability": band.probability, "observed": band.observed,
+                "from": band.first,
+                "to": band.last,
+                "rows": band.n_samples,
+                "probability": band.probability,
+                "observed": band.observed,
             }
             for band in one.bands
         ],
-    }  # fmt: skip
+    }

@@ -209,9 +209,14 @@ class PreparedTable:
     def prepare(self, rows: np.ndarray | None = None) -> Preparation:
         """Learn from some rows, or from all, how to prepare them."""
         return Preparation.fit(
-            self.table, self.plan, self.target.classes, missing=self.missing,
-            min_level=self.min_level, rows=rows, codes=self.coded.variables,
-        )  # fmt: skip
+            self.table,
+            self.plan,
+            self.target.classes,
+            missing=self.missing,
+            min_level=self.min_level,
+            rows=rows,
+            codes=self.coded.variables,
+        )
 
     def gaps(self) -> dict[str, int]:
         """Missing values by column."""
@@ -244,9 +249,13 @@ def load_data(
         table = labelled(table, target)
     found = find_target(table, target, positive)
     plan = make_plan(
-        table, target, exclude=exclude, keep=keep, categorical=categorical,
+        table,
+        target,
+        exclude=exclude,
+        keep=keep,
+        categorical=categorical,
         min_level=min_level,
-    )  # fmt: skip
+    )
     if missing == REFUSE:
         check_missing(table, plan)
     coded = Coded() if is_split else Coded.of(table, plan)
@@ -357,9 +366,10 @@ class Conditions:
                     "all, or use --split-categories."
                 )
         missing = [
-            one.name for one in preparation.columns
+            one.name
+            for one in preparation.columns
             if one.name not in self.costs and one.variable not in self.costs
-        ]  # fmt: skip
+        ]
         if missing:
             raise TableError(
                 f"--costs: no cost for {listed(missing)}; give every column a cost, or "

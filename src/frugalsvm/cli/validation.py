@@ -265,9 +265,12 @@ class FoldFit:
             was_late = choice.found.was_late
         fold = TableFold.of(data.value, job)
         options = replace(
-            search.options, method="swap", proof=False, time_limit=limit,
+            search.options,
+            method="swap",
+            proof=False,
+            time_limit=limit,
             search_share=1.0 / self.folds,
-        )  # fmt: skip
+        )
         problem = fold.problem(own)
         result = run_or_raise(problem, options)
         scores = fold.scores(Linear.of(own.refitted(problem, result)))
@@ -330,9 +333,12 @@ class InnerFit:
         given, own = self.conditions, signs[job.train]
         weight = given.weights_of(own)
         problem = Problem(
-            X[job.train], own, C=given.weight_loss, sample_weight=weight,
+            X[job.train],
+            own,
+            C=given.weight_loss,
+            sample_weight=weight,
             signs=self.limits,
-        )  # fmt: skip
+        )
         model = svm_on(problem, np.arange(X.shape[1]))
         return job.test, model.scores(X[job.test])
 

@@ -76,14 +76,18 @@ def verify(
     told = arrays.get("groups", arrays["costs"])
     _check_size(proof, what, told, preparation.n_features)
     table = read_table(
-        data, as_text=preparation.text_columns, encoding=encoding,
+        data,
+        as_text=preparation.text_columns,
+        encoding=encoding,
         formats=combined(
-            preparation.format_rules, formats,
+            preparation.format_rules,
+            formats,
             sorted({*preparation.number_columns, *preparation.format_rules}),
         ),
         only=None if labels else preparation.needed,
-        layout=Layout(sheet, transpose, labels), words=preparation.words,
-    )  # fmt: skip
+        layout=Layout(sheet, transpose, labels),
+        words=preparation.words,
+    )
     check_names(formats, table)
     preparation.check_columns(table)
     table = joined(table, labels, preparation.target)
@@ -249,20 +253,27 @@ class Proved(NamedTuple):
         """Of each column, whether it is selected, and whether it had to be or not."""
         problem, chosen = self.problem, self.checked.selected
         words = [
-            [word for word, features in (
-                ("selected", chosen), ("must be in", problem.include),
-                ("may not be in", problem.exclude),
-            ) if g in features]
+            [
+                word
+                for word, features in (
+                    ("selected", chosen),
+                    ("must be in", problem.include),
+                    ("may not be in", problem.exclude),
+                )
+                if g in features
+            ]
             for g in range(problem.n_features)
-        ]  # fmt: skip
+        ]
         return [", ".join(words[g]) for g in self.numbers]
 
     def listed(self) -> list[dict[str, Any]]:
         """The sets of features of the list, with their objectives."""
         found, names = self.checked.alternatives, self.names
-        pairs = () if found is None else zip(
-            found.supports, found.objectives.tolist(), strict=True
-        )  # fmt: skip
+        pairs = (
+            ()
+            if found is None
+            else zip(found.supports, found.objectives.tolist(), strict=True)
+        )
         return [
             {"features": [names[g] for g in support], "objective": objective}
             for support, objective in pairs
@@ -295,9 +306,14 @@ def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> N
         costs = proved.problem.costs[proved.numbers]
     status = proved.status()
     rows = session.table(
-        "column", ">mean", ">scale", *["group"] * bool(groups),
-        *[">cost"] * (costs is not None), *["weight"] * (signs is not None), "",
-    )  # fmt: skip
+        "column",
+        ">mean",
+        ">scale",
+        *["group"] * bool(groups),
+        *[">cost"] * (costs is not None),
+        *["weight"] * (signs is not None),
+        "",
+    )
     listed = range(preparation.n_features)
     by_use = sorted(
         listed, key=lambda j: (not status[j].startswith("sel"), not status[j])

@@ -71,9 +71,14 @@ class Block:
         source = self.source
         shifted = np.flatnonzero(source.shift)
         return Facts(
-            source.n_entries, float(source.low.min()), float(source.high.max()),
-            source.norms, source.varies, shifted, source.shift[shifted],
-        )  # fmt: skip
+            source.n_entries,
+            float(source.low.min()),
+            float(source.high.max()),
+            source.norms,
+            source.varies,
+            shifted,
+            source.shift[shifted],
+        )
 
     def columns(self, features: np.ndarray) -> Any:
         """Some features, one row each, in the smallest exact type."""

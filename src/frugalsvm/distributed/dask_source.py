@@ -236,9 +236,12 @@ class ColumnBlocks:
         ]
         n_samples = self.shape[0] if kept is None else kept.size
         self.source = DaskSource(
-            self._client, self._client.compute(made), n_samples,
-            [width for width in widths if width > 0], self.traffic,
-        )  # fmt: skip
+            self._client,
+            self._client.compute(made),
+            n_samples,
+            [width for width in widths if width > 0],
+            self.traffic,
+        )
         return self.source
 
     def let_go(self) -> None:

@@ -306,9 +306,12 @@ class BatchedEngine(NativeEngine):
         state[0, -1] = 1.0
         try:
             self._iterate(
-                self._part_for(regions), _batch_of(regions), state,
-                parameters.first_steps, parameters.first_tries,
-            )  # fmt: skip
+                self._part_for(regions),
+                _batch_of(regions),
+                state,
+                parameters.first_steps,
+                parameters.first_tries,
+            )
         except MemoryError:
             return
         if np.isfinite(state).all():
@@ -381,9 +384,14 @@ class BatchedEngine(NativeEngine):
         # What overflows single precision ends as a dual point of zeros.
         with np.errstate(over="ignore", invalid="ignore"):
             found, alpha = iterate(
-                part.system, choice, moving, steps, tries,
-                self.parameters.batch.over_relaxation, lambda: bool(self.data.stop[0]),
-            )  # fmt: skip
+                part.system,
+                choice,
+                moving,
+                steps,
+                tries,
+                self.parameters.batch.over_relaxation,
+                lambda: bool(self.data.stop[0]),
+            )
         z[:, part.features] = np.nan_to_num(found)
         state[:, own] = moving
         return z, alpha
@@ -424,9 +432,12 @@ def _batch_of(regions: list[Region]) -> RegionBatch:
     forced = [region.forced for region in regions]
     free = [region.free for region in regions]
     return RegionBatch(
-        np.concatenate(forced), np.concatenate(free), _starts(forced), _starts(free),
+        np.concatenate(forced),
+        np.concatenate(free),
+        _starts(forced),
+        _starts(free),
         np.array([region.k for region in regions]),
-    )  # fmt: skip
+    )
 
 
 def _starts(parts: list[np.ndarray]) -> np.ndarray:

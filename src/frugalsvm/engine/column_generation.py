@@ -90,9 +90,13 @@ def merge_zeros(
     signs = [y[group[0]] for group in groups]
     sums = [C[group].sum() for group in groups]
     return Merged(
-        rows, np.append(y[samples], signs), np.append(C[samples], sums), samples,
-        groups, C,
-    )  # fmt: skip
+        rows,
+        np.append(y[samples], signs),
+        np.append(C[samples], sums),
+        samples,
+        groups,
+        C,
+    )
 
 
 # --- ColumnGenerationEngine: data of which only a few features are dense at a time ----
@@ -294,9 +298,14 @@ class ColumnGenerationEngine:
         self, region: Region, alpha: np.ndarray, squares: np.ndarray
     ) -> tuple[float, float]:
         return bound_and_price(
-            alpha, squares, region.forced, region.free, region.k, self.costs,
+            alpha,
+            squares,
+            region.forced,
+            region.free,
+            region.k,
+            self.costs,
             region.budget,
-        )  # fmt: skip
+        )
 
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
         """The free features most correlated with the balanced labels."""
@@ -392,6 +401,12 @@ class ColumnGenerationEngine:
         """Screening decisions of a dual point and the cutoff for the free features."""
         region = request.region
         return screen_region(
-            dual.alpha, dual.squares, region.forced, region.free, region.k, self.costs,
-            region.budget, request.cutoff,
-        )  # fmt: skip
+            dual.alpha,
+            dual.squares,
+            region.forced,
+            region.free,
+            region.k,
+            self.costs,
+            region.budget,
+            request.cutoff,
+        )

@@ -120,11 +120,16 @@ class NativeEngine:
             np.array([t.start.side for t in requests]),
         )
         found = Answers(
-            np.empty(count, dtype=ANSWER), np.empty((count, m)),
-            np.empty((count, m), dtype=np.int8), np.empty((count, n)),
-            np.empty((count, n)), np.empty((count, n)), np.empty(at_w),
-            np.zeros(at_free, dtype=np.int8), np.empty(at_free, dtype=np.int64),
-        )  # fmt: skip
+            np.empty(count, dtype=ANSWER),
+            np.empty((count, m)),
+            np.empty((count, m), dtype=np.int8),
+            np.empty((count, n)),
+            np.empty((count, n)),
+            np.empty((count, n)),
+            np.empty(at_w),
+            np.zeros(at_free, dtype=np.int8),
+            np.empty(at_free, dtype=np.int64),
+        )
         solve(self.data, NO_SVM, packed, found)
         results = []
         for t, row in enumerate(found.table.tolist()):
@@ -196,9 +201,14 @@ class NativeEngine:
     def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
         """The bound of a result, which may be negative."""
         return bound_and_price(
-            found.alpha, found.squares, region.forced, region.free, region.k,
-            self.data.costs, region.budget,
-        )[0]  # fmt: skip
+            found.alpha,
+            found.squares,
+            region.forced,
+            region.free,
+            region.k,
+            self.data.costs,
+            region.budget,
+        )[0]
 
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
         """The free features most correlated with the balanced labels."""
@@ -269,9 +279,11 @@ class SharedEngine(NativeEngine):
         primal, dual, rounds = 0.0, 0.0, 0
         for k, engine in enumerate(self._engines):
             found = engine.solve_svm(
-                support, tol=tol, cutoff=cutoff - dual,
+                support,
+                tol=tol,
+                cutoff=cutoff - dual,
                 warm_w=None if warm_w is None else warm_w[at[k]],
-            )  # fmt: skip
+            )
             w[at[k]], b[k], alpha[k] = found.w, found.b, found.alpha
             primal, dual = primal + found.primal, dual + found.dual
             rounds = max(rounds, found.rounds)

@@ -133,9 +133,14 @@ def perspective(
     region = region.affordable(engine.costs).settled(engine.costs)
     working_set = None if near is None else _working_set_near(engine, region, near)
     request = region_request(
-        engine, region, working_set, tol=tol, fine_tol=tol, cutoff=cutoff,
+        engine,
+        region,
+        working_set,
+        tol=tol,
+        fine_tol=tol,
+        cutoff=cutoff,
         max_rounds=engine.parameters.rounds_at_a_time,
-    )  # fmt: skip
+    )
     found = best = engine.solve([request])[0]
     rounds, iterations = found.rounds, found.iterations
     for _ in range(MAX_CALLS):
@@ -154,6 +159,12 @@ def perspective(
     w = np.zeros(columns.n_columns)
     w[columns.of(np.concatenate([region.forced, region.free]))] = found.w
     return RegionRelaxation(
-        best.bound, found.primal, best.alpha, best.squares, found.z, w, rounds,
+        best.bound,
+        found.primal,
+        best.alpha,
+        best.squares,
+        found.z,
+        w,
+        rounds,
         iterations,
-    )  # fmt: skip
+    )

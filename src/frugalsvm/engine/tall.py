@@ -142,9 +142,15 @@ class TallEngine(NativeEngine):
             # Read-only like those of a problem: otherwise kernels would compile again.
             array.setflags(write=False)
         part = Data(
-            rows, norms, data.y, data.C, data.intercept, costs, data.stop,
+            rows,
+            norms,
+            data.y,
+            data.C,
+            data.intercept,
+            costs,
+            data.stop,
             *columns.in_kernels,
-        )  # fmt: skip
+        )
         return TallEngine(part, self.parameters, columns)
 
     def _subsample(self) -> NativeEngine:
@@ -228,9 +234,14 @@ class TallEngine(NativeEngine):
         if side is None:
             return None
         request = RelaxationRequest(
-            Region(everything, _NONE, 0, np.inf), WorkingSet(_NONE, side), tol, tol,
-            cutoff, parameters.tall_max_rounds, rough=False,
-        )  # fmt: skip
+            Region(everything, _NONE, 0, np.inf),
+            WorkingSet(_NONE, side),
+            tol,
+            tol,
+            cutoff,
+            parameters.tall_max_rounds,
+            rough=False,
+        )
         found = super().solve([request])[0]
         scores = self._scores(found.w)
         b = self._intercept(scores)

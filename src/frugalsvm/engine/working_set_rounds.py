@@ -112,12 +112,17 @@ class WorkingSetRounds:
             inner_tol = parameters.inner_tol * round_tol
             last = engine.relax_on(
                 request._replace(
-                    start=self._start, tol=inner_tol, fine_tol=inner_tol, cutoff=np.inf,
-                    max_rounds=parameters.inner_rounds, rough=False, n_before=0,
+                    start=self._start,
+                    tol=inner_tol,
+                    fine_tol=inner_tol,
+                    cutoff=np.inf,
+                    max_rounds=parameters.inner_rounds,
+                    rough=False,
+                    n_before=0,
                 ),
                 features,
                 screens=request.cutoff < np.inf,
-            )  # fmt: skip
+            )
             self._n_rounds += 1
             self._n_iterations += last.inner.iterations
             if self._best is None or last.dual.bound > self._best.bound:

@@ -238,9 +238,12 @@ class BudgetedClassifier(BinaryLinearClassifier):
         # Numeric arrays and sparse matrices are not converted: they may be large.
         as_given = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
         data, labels = validate_data(
-            self, X, y, accept_sparse=["csr", "csc"],
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
             dtype="numeric" if as_given else np.float64,
-        )  # fmt: skip
+        )
         self._is_single = data.dtype == np.float32
         return data, labels, self._encode(labels)
 
@@ -274,9 +277,12 @@ class BudgetedClassifier(BinaryLinearClassifier):
         is_plain = groups.are_columns and groups.signs is None
         self._groups = None if is_plain else groups
         conditions = groups.constraints(
-            self.feature_costs, self.max_cost, self.include, self.exclude,
+            self.feature_costs,
+            self.max_cost,
+            self.include,
+            self.exclude,
             stacklevel=stacklevel + 1,
-        )  # fmt: skip
+        )
         return conditions | {"fit_intercept": self.fit_intercept}
 
     def _start(self) -> np.ndarray | None:
@@ -308,17 +314,26 @@ class BudgetedClassifier(BinaryLinearClassifier):
         is_weighted = self.class_weight is not None
         name = "C" if self.result_.refit is None else "refit_C"
         self._constant = ConstantModel.of(
-            sign, truth > 0, self.classes_, C, is_weighted,
-            has_budget=not _is_zero(self.max_features), name=name,
-        )  # fmt: skip
+            sign,
+            truth > 0,
+            self.classes_,
+            C,
+            is_weighted,
+            has_budget=not _is_zero(self.max_features),
+            name=name,
+        )
         counts = np.bincount(truth, minlength=self.classes_.size)
         self._never = [
             NeverPredicted(
-                self.classes_[k], int(counts[k]), truth.size, float(C), is_weighted,
+                self.classes_[k],
+                int(counts[k]),
+                truth.size,
+                float(C),
+                is_weighted,
                 name,
             )
             for k in never
-        ]  # fmt: skip
+        ]
 
     def _warn_if_constant(self, stacklevel: int) -> None:
         if self._constant is not None:

@@ -167,16 +167,23 @@ def watched_folds(
             folds.append(work.run(own, job, partial(teller.tell, job.number)))
     else:
         folds = run_folds(
-            work, samples, jobs, preparation=prepared, n_jobs=n_jobs,
+            work,
+            samples,
+            jobs,
+            preparation=prepared,
+            n_jobs=n_jobs,
             on_done=teller.tell_all,
-        )  # fmt: skip
+        )
     if hold is not None:
         hold.begin()
     finished = len(finished_cells(folds))
     return WatchedFolds(
-        folds, finished, stop.seconds, was_stopped=teller.was_stopped,
+        folds,
+        finished,
+        stop.seconds,
+        was_stopped=teller.was_stopped,
         was_late=not teller.was_stopped and finished < work.n_cells,
-    )  # fmt: skip
+    )
 
 
 @dataclass
@@ -215,9 +222,15 @@ class _Teller:
         if self.watch.time_limit is not None:
             left = min(left, max(0.0, self.watch.time_limit - seconds))
         progress = ChoiceProgress(
-            seconds, fold, int(work.budgets[j]), float(work.weights[i]), score,
-            self.n_done, self.n_folds * work.n_cells, left,
-        )  # fmt: skip
+            seconds,
+            fold,
+            int(work.budgets[j]),
+            float(work.weights[i]),
+            score,
+            self.n_done,
+            self.n_folds * work.n_cells,
+            left,
+        )
         self.was_stopped |= self.watch.tell(progress, self.n_folds)
         return self.was_stopped
 

@@ -234,9 +234,15 @@ class Choice:
         if refit is not None:
             refit = np.where(np.isfinite(self.mean), refit[self.refit], np.nan)
         return ScoredPath(
-            work.budgets, work.weights, objectives, lower_bounds, self.mean, self.se,
-            refit, self.place,
-        )  # fmt: skip
+            work.budgets,
+            work.weights,
+            objectives,
+            lower_bounds,
+            self.mean,
+            self.se,
+            refit,
+            self.place,
+        )
 
     def table(self, work: GridWork, folds: list[GridFold]) -> dict[str, Any]:
         """The ``cv_results_`` dictionary of scikit-learn."""

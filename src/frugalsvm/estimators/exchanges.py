@@ -166,9 +166,12 @@ def bounds_without(
             break
         others = root._replace(free=root.free[root.free != j])
         found = perspective(
-            problem.engine, others, tol=tol, cutoff=listing.last,
+            problem.engine,
+            others,
+            tol=tol,
+            cutoff=listing.last,
             should_stop=should_stop,
-        )  # fmt: skip
+        )
         bounds[j] = max(bounds[j], found.bound)
     return bounds
 

@@ -105,11 +105,17 @@ class FinalFit:
         if not self.only_chosen:
             limit = self.time_limit
             grid = bounded_grid(
-                problem, work.budgets, work.weights, effort=work.effort, seed=seed,
-                n_jobs=self.options.get("n_jobs"), seeds=starts,
+                problem,
+                work.budgets,
+                work.weights,
+                effort=work.effort,
+                seed=seed,
+                n_jobs=self.options.get("n_jobs"),
+                seeds=starts,
                 time_limit=None if limit is None else SHARE_OF_PATH * limit,
-                most_samples=work.most_samples, pace=work.pace,
-            )  # fmt: skip
+                most_samples=work.most_samples,
+                pace=work.pace,
+            )
         number = int(seeds.generate_state(1)[0])
         was_interrupted, n_solves = grid.was_interrupted, grid.n_solves
         kept = samples.sample_weight > 0
@@ -236,9 +242,13 @@ class BudgetedChoice(ScoredChoice):
             template = FrugalSVC(class_weight=self.class_weight)
             names = getattr(self, "feature_names_in_", None)
             scoring = ByScorer(
-                scorer, template, self.classes_, names,
-                self._features.columns_of(included), self._groups,
-            )  # fmt: skip
+                scorer,
+                template,
+                self.classes_,
+                names,
+                self._features.columns_of(included),
+                self._groups,
+            )
         pace, n = pace_of(self.effort), self._features.n_features
         return GridWork(
             budgets_of(self.max_features, n, included.size, pace.budgets),

@@ -343,9 +343,10 @@ class SummaryMixin:
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
         kept = sample_weight > 0
         self._moments = Moments.of(
-            dense_columns(data, support)[kept], self.coef_[:, support],
+            dense_columns(data, support)[kept],
+            self.coef_[:, support],
             sample_weight[kept],
-        )  # fmt: skip
+        )
 
     def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
         if X is None:

@@ -283,9 +283,14 @@ class FoldSearch:
         )
         self._problem = few_samples(problem, work.most_samples, job.seed)
         self._search = GridSearch(
-            self._problem, work.budgets, work.weights, effort=work.effort,
-            seed=job.seed, stop=stop, pace=work.pace,
-        )  # fmt: skip
+            self._problem,
+            work.budgets,
+            work.weights,
+            effort=work.effort,
+            seed=job.seed,
+            stop=stop,
+            pace=work.pace,
+        )
         shape = (work.weights.size, work.budgets.size)
         self._scores = np.full((*shape, work.n_refit), np.nan)
         self._constant = np.zeros(self._scores.shape, dtype=bool)
@@ -341,9 +346,14 @@ class FoldSearch:
             params = self._job.score_params or {}
             chance = chance_scores(self._work.scoring, self._test, params)
         return GridFold(
-            self._scores, self._constant, chance, objectives, supports,
-            self._search.n_solves, frozenset(self._search.shortened),
-        )  # fmt: skip
+            self._scores,
+            self._constant,
+            chance,
+            objectives,
+            supports,
+            self._search.n_solves,
+            frozenset(self._search.shortened),
+        )
 
     def _score(self, index: CellIndex, solution: Solution) -> None:
         """Score the SVMs on the features of a cell, one for each C of the weights."""

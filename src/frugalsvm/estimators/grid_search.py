@@ -83,10 +83,16 @@ class GridSearch:
             problem = problem.with_parameters(SearchParameters(**pace.search))
         self._pool = ThreadPoolExecutor(n_jobs)
         self._search = PathSearch(
-            problem.watching(self.stop.flag), budgets, weights, options, self._pool,
-            seed, self.stop.should_stop,
-            partial(search_limit, chosen, share=pace.work_share), self._is_late,
-        )  # fmt: skip
+            problem.watching(self.stop.flag),
+            budgets,
+            weights,
+            options,
+            self._pool,
+            seed,
+            self.stop.should_stop,
+            partial(search_limit, chosen, share=pace.work_share),
+            self._is_late,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -216,9 +222,14 @@ def _warm_up(stop: StopCondition) -> None:
     problem = compilation.tiny_problem().watching(stop.flag)
     with ThreadPoolExecutor(1) as pool:
         search = PathSearch(
-            problem, np.array([2, 3]), np.array([0.1, 1.0]), SwapOptions(patience=2),
-            pool, np.random.SeedSequence(0), stop.should_stop,
-        )  # fmt: skip
+            problem,
+            np.array([2, 3]),
+            np.array([0.1, 1.0]),
+            SwapOptions(patience=2),
+            pool,
+            np.random.SeedSequence(0),
+            stop.should_stop,
+        )
         _until_stopped(search.run)
 
 
@@ -283,9 +294,15 @@ def bounded_grid(
     stop = StopCondition()
     searched = few_samples(problem, most_samples, seed)
     with GridSearch(
-        searched, budgets, weights, effort=effort, seed=seed,
-        n_jobs=thread_count(n_jobs), stop=stop, pace=pace,
-    ) as search:  # fmt: skip
+        searched,
+        budgets,
+        weights,
+        effort=effort,
+        seed=seed,
+        n_jobs=thread_count(n_jobs),
+        stop=stop,
+        pace=pace,
+    ) as search:
         # Compilation is not timed.
         stop.restart(time_limit)
         n_finished = search.run(seeds)
@@ -309,9 +326,12 @@ def bounded_grid(
         partial(_relax_grid, problem, budgets, weights, stop), stop
     )
     return BoundedGrid(
-        grid.objectives, spread_bounds(np.maximum(bounds, 0.0)), supports, n_solves,
+        grid.objectives,
+        spread_bounds(np.maximum(bounds, 0.0)),
+        supports,
+        n_solves,
         search.was_interrupted or was_interrupted,
-    )  # fmt: skip
+    )
 
 
 def _on_all(problem: Problem, found: Solution, stop: StopCondition) -> Solution:

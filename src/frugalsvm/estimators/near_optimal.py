@@ -149,10 +149,14 @@ def near_optimal(
     (True, 4)
     """
     given = {
-        "sample_weight": sample_weight, "feature_costs": feature_costs,
-        "max_cost": max_cost, "include": include, "exclude": exclude,
-        "feature_groups": feature_groups, "signs": signs,
-    }  # fmt: skip
+        "sample_weight": sample_weight,
+        "feature_costs": feature_costs,
+        "max_cost": max_cost,
+        "include": include,
+        "exclude": exclude,
+        "feature_groups": feature_groups,
+        "signs": signs,
+    }
     _check(tolerance, limit)
     _check_booleans(fit_intercept=fit_intercept, certificate=certificate)
     check_limits(0.0, time_limit, max_nodes)
@@ -161,22 +165,34 @@ def near_optimal(
         problem, names = X, None
     else:
         problem, names = _problem(
-            X, y, given, feature_names, max_features=max_features, C=C,
+            X,
+            y,
+            given,
+            feature_names,
+            max_features=max_features,
+            C=C,
             fit_intercept=fit_intercept,
-        )  # fmt: skip
+        )
     request = _Request(
-        problem, _names(problem, feature_names) if names is None else names,
-        float(tolerance), int(limit), np.inf if max_nodes is None else int(max_nodes),
-        n_threads(n_jobs), certificate,
-    )  # fmt: skip
+        problem,
+        _names(problem, feature_names) if names is None else names,
+        float(tolerance),
+        int(limit),
+        np.inf if max_nodes is None else int(max_nodes),
+        n_threads(n_jobs),
+        certificate,
+    )
     start, spent, was_interrupted = warm, 0.0, False
     with Hold() as hold:
         if start is None:
             part = None if time_limit is None else START_PART * time_limit
             options = SolveOptions(
-                method="swap", effort="fast", random_state=random_state, n_jobs=n_jobs,
+                method="swap",
+                effort="fast",
+                random_state=random_state,
+                n_jobs=n_jobs,
                 time_limit=part,
-            )  # fmt: skip
+            )
             start, was_interrupted = run_interruptible(problem, options, hold)
             spent = start.seconds
         _check_start(problem, start)
@@ -202,9 +218,14 @@ def _run(
     listing.add(_first(problem, start))
     watching = problem.watching(stop.flag)
     tree = ListingTree(
-        watching, listing, stop.should_stop, max_nodes=request.max_nodes,
-        max_bytes=MAX_BYTES, n_jobs=request.n_jobs, keep_proof=request.keep_proof,
-    )  # fmt: skip
+        watching,
+        listing,
+        stop.should_stop,
+        max_nodes=request.max_nodes,
+        max_bytes=MAX_BYTES,
+        n_jobs=request.n_jobs,
+        keep_proof=request.keep_proof,
+    )
     exchanges = ExchangeTrials(watching, listing, stop.should_stop)
     bounds: dict[int, float] = {}
     with single_threaded_blas():
@@ -216,10 +237,14 @@ def _run(
             listing.cut(listing.limit)
             bounds = bounds_without(watching, tree, stop.should_stop)
     return _collect(
-        request, tree, stop, seconds=spent + stop.seconds,
-        n_exchanges=exchanges.n_tried, _bounds_without=bounds,
+        request,
+        tree,
+        stop,
+        seconds=spent + stop.seconds,
+        n_exchanges=exchanges.n_tried,
+        _bounds_without=bounds,
         _substitutes=exchanges.substitutes,
-    )  # fmt: skip
+    )
 
 
 def _collect(
@@ -354,9 +379,14 @@ def _certificate(
     coef = np.zeros(problem.n_columns)
     coef[columns.of(best.support)] = best.coef
     return build_certificate(
-        problem, coef, best.intercept, best.objective, lower_bound, tree.frontier.kept,
+        problem,
+        coef,
+        best.intercept,
+        best.objective,
+        lower_bound,
+        tree.frontier.kept,
         alternatives=ProvedList(supports, coefs, intercepts, tree.proved),
-    )  # fmt: skip
+    )
 
 
 def _warm_up(stop: StopCondition) -> None:

@@ -163,12 +163,14 @@ def frugal_path(
     weights = sorted_weights(C)
     features = FeatureGroups.of(FeatureNames.of(X), feature_groups, signs, X)
     problem = Problem(
-        X, signs_of_labels(y), C=float(weights[0]), max_features=int(budgets[-1]),
-        sample_weight=sample_weight, fit_intercept=fit_intercept,
-        **features.constraints(
-            feature_costs, max_cost, include, exclude, stacklevel=3
-        ),
-    )  # fmt: skip
+        X,
+        signs_of_labels(y),
+        C=float(weights[0]),
+        max_features=int(budgets[-1]),
+        sample_weight=sample_weight,
+        fit_intercept=fit_intercept,
+        **features.constraints(feature_costs, max_cost, include, exclude, stacklevel=3),
+    )
     for name in ("warm", "initial_support"):
         if name in options:
             raise ValueError(f"{name} is set by the path itself; do not pass it.")
@@ -254,9 +256,12 @@ class _Row:
     """
 
     def __init__(
-        self, problem: Problem, budgets: np.ndarray, options: SolveOptions,
+        self,
+        problem: Problem,
+        budgets: np.ndarray,
+        options: SolveOptions,
         clock: _Clock,
-    ):  # fmt: skip
+    ):
         self._clock = clock
         self._problems = [problem.with_budget(int(budget)) for budget in budgets]
         self._options = options
@@ -297,9 +302,12 @@ class _Row:
         if self._clock.is_over:
             return
         options = replace(
-            self._options, time_limit=self._clock.share(self._options.time_limit),
-            method="swap", method_options={"patience": 0}, warm=neighbour,
-        )  # fmt: skip
+            self._options,
+            time_limit=self._clock.share(self._options.time_limit),
+            method="swap",
+            method_options={"patience": 0},
+            warm=neighbour,
+        )
         found = run_or_raise(self._problems[t], options)
         self.bounds[t] = max(self.bounds[t], found.lower_bound)
         if found.objective < self.results[t].objective * (1 - SAME):
@@ -311,6 +319,10 @@ def _with_model(result: Result, better: Result) -> Result:
     if result.certificate is not None:
         return result
     return replace(
-        result, objective=better.objective, coef=better.coef,
-        intercept=better.intercept, selected=better.selected, constant=better.constant,
-    )  # fmt: skip
+        result,
+        objective=better.objective,
+        coef=better.coef,
+        intercept=better.intercept,
+        selected=better.selected,
+        constant=better.constant,
+    )

@@ -224,12 +224,15 @@ def from_content(content: Any) -> dict[str, Any]:
     check(content, model_schema())
     features = tuple(
         Feature(
-            one["name"], int(one["index"]), _number("mean", one["mean"]),
-            _number("scale", one["scale"]), _numbers("weight", one["weight"]),
+            one["name"],
+            int(one["index"]),
+            _number("mean", one["mean"]),
+            _number("scale", one["scale"]),
+            _numbers("weight", one["weight"]),
             one.get("unit"),
         )
         for one in content["features"]
-    )  # fmt: skip
+    )
     fitted = content.get("calibration")
     known = content.get("proof")
     return {

@@ -257,10 +257,11 @@ def build_onnx(model: PortableModel) -> Any:
     steps.append(("Where", ["unknown", "none", "class"], "place"))
     steps.append(("Gather", ["classes", "place"], "label"))
     nodes = [
-        helper.make_node(one.kind, one.inputs, [one.output], domain=one.domain,
-                         **one.attributes)
+        helper.make_node(
+            one.kind, one.inputs, [one.output], domain=one.domain, **one.attributes
+        )
         for one in [*given.nodes, *(OnnxNode(*step) for step in steps)]
-    ]  # fmt: skip
+    ]
     label_kind = helper.np_dtype_to_tensor_dtype(constants["classes"].dtype)
     outputs.insert(0, ("label", label_kind, ["N"]))
     graph = helper.make_graph(
@@ -443,10 +444,12 @@ def register_onnx_converter() -> None:
     shapes = import_module("skl2onnx.common.shape_calculator")
     for one in (FrugalSVC, FrugalSVCCV):
         skl2onnx.update_registered_converter(
-            one, f"Frugalsvm{one.__name__}",
-            shapes.calculate_linear_classifier_output_shapes, _convert,
+            one,
+            f"Frugalsvm{one.__name__}",
+            shapes.calculate_linear_classifier_output_shapes,
+            _convert,
             options=_OPTIONS,
-        )  # fmt: skip
+        )
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:

@@ -37,8 +37,13 @@ if TYPE_CHECKING:
 PREPARATION = "preparation"
 CLASS_WEIGHTS = "class weights"
 _UNREADABLE = (
-    ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
-)  # fmt: skip
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 # What a model is given: features, or the columns of a table.
 INPUT, COLUMNS = "input", "columns"
 
@@ -147,10 +152,13 @@ def to_preparation(names: Sequence[str], origins: Sequence[Origin]) -> str:
             if not is_of_same_code(one, before):
                 columns.append(
                     {
-                        "name": one.column, "kind": "category", "type": look.kind,
-                        "levels": list(look.levels), "lookups": [],
+                        "name": one.column,
+                        "kind": "category",
+                        "type": look.kind,
+                        "levels": list(look.levels),
+                        "lookups": [],
                     }
-                )  # fmt: skip
+                )
             columns[-1]["lookups"].append(look.to_dict())
         before = one
     content = {INPUT: COLUMNS, "columns": columns, "features": list(names)}
@@ -237,10 +245,15 @@ def _of_categories(
         forms = spelling.forms_of_all(others) if is_other else spelling.forms(level)
         made.append(
             Origin(
-                name, level, fill, forms, missing, is_other=is_other,
+                name,
+                level,
+                fill,
+                forms,
+                missing,
+                is_other=is_other,
                 is_numeric=is_numeric,
             )
-        )  # fmt: skip
+        )
     return made
 
 

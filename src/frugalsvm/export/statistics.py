@@ -191,9 +191,12 @@ class Distribution:
     def to_dict(self) -> dict[str, Any]:
         """As in model.json."""
         return {
-            "low": self.low, "high": self.high, "edges": list(self.edges),
-            "counts": list(self.counts), "centres": list(self.centres),
-        }  # fmt: skip
+            "low": self.low,
+            "high": self.high,
+            "edges": list(self.edges),
+            "counts": list(self.counts),
+            "centres": list(self.centres),
+        }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Distribution:

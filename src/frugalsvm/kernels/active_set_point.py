@@ -86,9 +86,14 @@ def new_point(n_samples, n_features):
     size, inverse = new_indices(1), new_matrix(room + 1, room + 1)
     size[0], inverse[0, 0] = 0, 0.0
     return ActiveSetPoint(
-        new_vector(n_samples), new_marks(n_samples), new_indices(room), inverse,
-        new_vector(n_features), size, new_vector(2),
-    )  # fmt: skip
+        new_vector(n_samples),
+        new_marks(n_samples),
+        new_indices(room),
+        inverse,
+        new_vector(n_features),
+        size,
+        new_vector(2),
+    )
 
 
 @jit_new

@@ -63,9 +63,12 @@ def _zero_samples(size):
 @jit_new
 def _zero_choice(n_rows, free):
     return ChoiceVariables(
-        filled(free, 0.0), filled(free, 0.0), filled(free, 0.0), filled(n_rows, 0.0),
+        filled(free, 0.0),
+        filled(free, 0.0),
+        filled(free, 0.0),
         filled(n_rows, 0.0),
-    )  # fmt: skip
+        filled(n_rows, 0.0),
+    )
 
 
 @jit_new
@@ -73,9 +76,11 @@ def zero_point(program):
     """A point with all variables zero."""
     n_rows, free = program.R.shape
     return Point(
-        _zero_samples(program.y.shape[0]), _zero_choice(n_rows, free),
-        filled(program.n_columns, 0.0), filled(program.rows.first.shape[0] - 1, 0.0),
-    )  # fmt: skip
+        _zero_samples(program.y.shape[0]),
+        _zero_choice(n_rows, free),
+        filled(program.n_columns, 0.0),
+        filled(program.rows.first.shape[0] - 1, 0.0),
+    )
 
 
 @jit
@@ -151,9 +156,11 @@ def _best_intercepts(program, scores, b):
     for k in range(b.shape[0]):
         start, end = first[k], first[k + 1]
         b[k] = best_intercept(
-            scores[start:end], program.y[start:end], program.C[start:end],
+            scores[start:end],
+            program.y[start:end],
+            program.C[start:end],
             program.offset[p + k],
-        )  # fmt: skip
+        )
 
 
 @jit

@@ -176,9 +176,14 @@ def with_columns(data, intercept, near, point, before, after, alpha):
     counts = new_indices(1)
     counts[0] = point.size[0]
     trial = ActiveSetPoint(
-        point.alpha.copy(), new_marks(size), new_indices(room),
-        new_matrix(room + 1, room + 1), new_vector(p), counts, point.numbers.copy(),
-    )  # fmt: skip
+        point.alpha.copy(),
+        new_marks(size),
+        new_indices(room),
+        new_matrix(room + 1, room + 1),
+        new_vector(p),
+        counts,
+        point.numbers.copy(),
+    )
     copy_to(point.side, trial.side)
     for t in range(counts[0]):
         trial.free[t] = point.free[t]

@@ -198,9 +198,13 @@ def new_admitted(program, c):
     p, size = program.n_columns, program.signs.shape[0]
     v = c if size == 0 else new_vector(p)
     return Admitted(
-        v, filled(p, 1.0), new_vector(size), filled(size, 0.0), filled(size, 0.0),
+        v,
+        filled(p, 1.0),
+        new_vector(size),
+        filled(size, 0.0),
+        filled(size, 0.0),
         filled(1, 0.0),
-    )  # fmt: skip
+    )
 
 
 @jit

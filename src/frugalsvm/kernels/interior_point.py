@@ -160,9 +160,14 @@ def _new_workspace(program):
     point, step = zero_point(program), zero_point(program)
     weight = new_vector(program.y.shape[0])
     return Workspace(
-        point, step, new_admitted(program, point.c), new_newton(program),
-        _new_pair(program), weight, filled(program.R.shape[1], 0.0),
-    )  # fmt: skip
+        point,
+        step,
+        new_admitted(program, point.c),
+        new_newton(program),
+        _new_pair(program),
+        weight,
+        filled(program.R.shape[1], 0.0),
+    )
 
 
 @jit_new

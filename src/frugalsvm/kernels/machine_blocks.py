@@ -92,9 +92,13 @@ def new_blocks(program):
         rows[k, sizes[k]] = t
         sizes[k] += 1
     return MachineBlocks(
-        rows, new_matrix(count * order, order), new_matrix(count * free, order),
-        new_matrix(free, free), new_matrix(count, order), new_vector(free),
-    )  # fmt: skip
+        rows,
+        new_matrix(count * order, order),
+        new_matrix(count * free, order),
+        new_matrix(free, free),
+        new_matrix(count, order),
+        new_vector(free),
+    )
 
 
 @jit_new

@@ -66,9 +66,11 @@ class Newton(NamedTuple):
 def new_newton(program):
     """The arrays of a Newton step, not set."""
     return Newton(
-        _new_residuals(program), new_scaling(program),
-        new_system(program, is_by_feature(program)), _new_right_hand_side(program),
-    )  # fmt: skip
+        _new_residuals(program),
+        new_scaling(program),
+        new_system(program, is_by_feature(program)),
+        _new_right_hand_side(program),
+    )
 
 
 @jit_new
@@ -129,9 +131,14 @@ def newton_step(
     else:
         fill(rhs.base, 0.0)
     _aim_samples(
-        point.samples, residuals.alpha, scaling.samples, weight, tau, rhs.base,
+        point.samples,
+        residuals.alpha,
+        scaling.samples,
+        weight,
+        tau,
+        rhs.base,
         step.samples,
-    )  # fmt: skip
+    )
     if system.by_feature:
         _solve_by_feature(
             program, admitted.v, scaling, system, rhs, residuals.c, refine, step

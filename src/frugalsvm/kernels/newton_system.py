@@ -138,9 +138,13 @@ def new_scaling(program):
         fill(E[r], 0.0)
     samples = SampleScaling(new_vector(m), new_vector(m), new_vector(m), new_vector(m))
     features = FeatureScaling(
-        new_vector(free), filled(p, 1.0), E, filled(free, 0.0), filled(p, 1.0),
         new_vector(free),
-    )  # fmt: skip
+        filled(p, 1.0),
+        E,
+        filled(free, 0.0),
+        filled(p, 1.0),
+        new_vector(free),
+    )
     return Scaling(samples, features)
 
 

@@ -86,9 +86,12 @@ def _frozen(side, data):
     for start in range(0, m, own):
         end = start + own
         _freeze(
-            side[start:end], data.y[start:end], data.C[start:end], data.intercept,
+            side[start:end],
+            data.y[start:end],
+            data.C[start:end],
+            data.intercept,
             alpha[start:end],
-        )  # fmt: skip
+        )
     return alpha
 
 

@@ -131,9 +131,11 @@ def bound_rows(data, points, products, regions, cutoffs):
 def _bound_rows(data, points, products, regions, cutoffs):
     count = points.shape[0]
     found = BatchBounds(
-        new_vector(count), new_matrix(count, products.shape[1]),
-        new_marks(regions.free.shape[0]), new_indices(count),
-    )  # fmt: skip
+        new_vector(count),
+        new_matrix(count, products.shape[1]),
+        new_marks(regions.free.shape[0]),
+        new_indices(count),
+    )
     for t in range(count):
         start, end = regions.free_starts[t], regions.free_starts[t + 1]
         free = regions.free[start:end]

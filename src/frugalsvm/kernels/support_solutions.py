@@ -191,9 +191,14 @@ def _complete(data, solution, goal, n_near):
 def _steps_with(data, solution, support, columns, goal):
     """Take steps after a change of the active columns."""
     near, point, workspace = with_columns(
-        data, data.intercept, solution.near, solution.point, solution.columns, columns,
+        data,
+        data.intercept,
+        solution.near,
+        solution.point,
+        solution.columns,
+        columns,
         solution.alpha,
-    )  # fmt: skip
+    )
     status, count = take_steps(near, point, data.intercept, goal, data.stop, workspace)
     other = SupportSolution(support, columns, near, point, solution.alpha)
     return status, count, other

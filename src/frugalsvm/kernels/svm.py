@@ -63,8 +63,10 @@ def _without(program, left_out):
     for j in range(dense.shape[0]):
         copy_to(rows.dense[j], dense[j])
     offset, values, means = (
-        _copy(program.offset), _copy(rows.values), _copy(rows.means),
-    )  # fmt: skip
+        _copy(program.offset),
+        _copy(rows.values),
+        _copy(rows.means),
+    )
     for f in range(p):
         if left_out[f] != 0:
             offset[f], means[f] = 0.0, 0.0

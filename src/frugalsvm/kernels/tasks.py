@@ -115,9 +115,13 @@ def _start(tasks, t):
 @jit
 def _goal(task):
     return RelaxationGoal(
-        task["tol"], task["fine_tol"], task["cutoff"], task["max_rounds"],
-        task["rough"] != 0, task["n_before"],
-    )  # fmt: skip
+        task["tol"],
+        task["fine_tol"],
+        task["cutoff"],
+        task["max_rounds"],
+        task["rough"] != 0,
+        task["n_before"],
+    )
 
 
 @jit_new
@@ -180,9 +184,13 @@ def _solve_task(data, tasks, answers, t):
     copy_to(found.working_set.side, answers.side[t])
     copy_to(found.working_set.features, answers.working[at:])
     _write_primal(
-        data, region, found.last, answers.z[t], answers.curvature[t],
+        data,
+        region,
+        found.last,
+        answers.z[t],
+        answers.curvature[t],
         answers.w[task["at_w"] :],
-    )  # fmt: skip
+    )
     if found.bound <= goal.cutoff:
         decision = answers.decision[at:]
         answer["n_decided"] = _decide(

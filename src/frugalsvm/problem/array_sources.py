@@ -285,9 +285,13 @@ class SparseSource:
         self.n_entries = int(self._starts[-1])
         facts = Survey.empty(self.n_features)
         survey_columns(
-            self._starts, self._values, self.n_samples, facts.low, facts.high,
+            self._starts,
+            self._values,
+            self.n_samples,
+            facts.low,
+            facts.high,
             facts.norms,
-        )  # fmt: skip
+        )
         size = np.maximum(np.abs(facts.low), np.abs(facts.high))
         with np.errstate(invalid="ignore"):
             facts.norms[:] = norm_bounds(facts.norms, size, self.n_samples)

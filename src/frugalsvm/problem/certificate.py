@@ -150,12 +150,15 @@ class Certificate:
             {"refit_intercepts": np.array(intercept)} if np.ndim(intercept) else {}
         )
         return self._with(
-            refit_weights=weights, refit_coef=coef, refit_sample=samples,
+            refit_weights=weights,
+            refit_coef=coef,
+            refit_sample=samples,
             refit_alpha=alpha[samples],
             refit_intercept=np.array(0.0 if several else intercept),
             refit_objective=np.array(objective),
-            refit_lower_bound=np.array(lower_bound), **several,
-        )  # fmt: skip
+            refit_lower_bound=np.array(lower_bound),
+            **several,
+        )
 
     def _with(self, **entries: np.ndarray) -> Certificate:
         arrays = {**self.arrays, **entries}

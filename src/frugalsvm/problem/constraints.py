@@ -66,11 +66,13 @@ class Constraints:
         budget = check_max_features(max_features, n_features)
         costs, most = check_costs(feature_costs, max_cost, n_features)
         return cls(
-            budget, costs, most,
+            budget,
+            costs,
+            most,
             check_indices("include", include, n_features),
             check_indices("exclude", exclude, n_features),
             feature_costs is not None,
-        )._checked()  # fmt: skip
+        )._checked()
 
     def _checked(self) -> Constraints:
         both = np.intersect1d(self.include, self.exclude)

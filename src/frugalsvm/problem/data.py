@@ -158,18 +158,25 @@ class SignedData:
             )
             rows = freeze(self.rows(columns))
         return SignedData(
-            self.y, self.fit_intercept, freeze(self.shift[columns]), rows, source,
-            self._unshifted_rows(columns), known_norms=freeze(self.norms[columns]),
-        )  # fmt: skip
+            self.y,
+            self.fit_intercept,
+            freeze(self.shift[columns]),
+            rows,
+            source,
+            self._unshifted_rows(columns),
+            known_norms=freeze(self.norms[columns]),
+        )
 
     def at_samples(self, samples: np.ndarray) -> SignedData:
         """Some of the samples, as one dense matrix."""
         unshifted = self._unshifted_rows(np.arange(self.n_columns))
         return SignedData(
-            freeze(self.y[samples]), self.fit_intercept, self.shift,
+            freeze(self.y[samples]),
+            self.fit_intercept,
+            self.shift,
             freeze(self._columns(samples)),
             unshifted={j: row[samples] for j, row in unshifted.items()},
-        )  # fmt: skip
+        )
 
     # --- rows ------------------------------------------------------------------------
 
@@ -345,10 +352,14 @@ class StackedData:
             unshifted = {j: row * y for j, row in once.unshifted.items()}
             parts.append(
                 SignedData(
-                    freeze(y), once.fit_intercept, once.shift, freeze(rows),
-                    unshifted=unshifted, known_norms=once.norms,
+                    freeze(y),
+                    once.fit_intercept,
+                    once.shift,
+                    freeze(rows),
+                    unshifted=unshifted,
+                    known_norms=once.norms,
                 )
-            )  # fmt: skip
+            )
         return cls(tuple(parts), own, freeze(A), freeze(labels.ravel()))
 
     @property

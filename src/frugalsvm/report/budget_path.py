@@ -190,9 +190,12 @@ class BudgetPathDisplay:
         ax.plot(budgets, self.objectives, "o-", color=BLUE, label="objective")
         if self.lower_bounds is not None:
             ax.fill_between(
-                budgets, self.lower_bounds, self.objectives, color=LIGHT_GREY,
+                budgets,
+                self.lower_bounds,
+                self.objectives,
+                color=LIGHT_GREY,
                 linewidth=0,
-            )  # fmt: skip
+            )
             ax.plot(
                 budgets, self.lower_bounds, "v--", color=ORANGE, label="lower bound"
             )
@@ -209,24 +212,34 @@ class BudgetPathDisplay:
             ecolor=BLUE, elinewidth=1.0, capsize=2.5, label="mean, standard error",
         )  # fmt: skip
         ax.plot(
-            budgets[best], self.scores[best], "*", color=ORANGE, markersize=13,
+            budgets[best],
+            self.scores[best],
+            "*",
+            color=ORANGE,
+            markersize=13,
             label=f"best: {budgets[best]}",
-        )  # fmt: skip
+        )
         if self.standard_errors is not None:
             bar = one_standard_error(self.scores, self._errors())
             ax.axhline(
-                bar, color=GREY, linestyle=":", linewidth=1.0,
+                bar,
+                color=GREY,
+                linestyle=":",
+                linewidth=1.0,
                 label="best minus one standard error",
-            )  # fmt: skip
+            )
         self._mark_chosen(ax)
         ax.set(ylabel="score")
 
     def _mark_chosen(self, ax: Any) -> None:
         if self.chosen is not None:
             ax.axvline(
-                self.chosen, color=GREEN, linestyle="-.", linewidth=1.4,
+                self.chosen,
+                color=GREEN,
+                linestyle="-.",
+                linewidth=1.4,
                 label=f"chosen: {self.chosen}",
-            )  # fmt: skip
+            )
 
 
 def _row_of(weights: np.ndarray, C: float | None) -> int:

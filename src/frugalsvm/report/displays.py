@@ -71,10 +71,15 @@ def note_rows(ax: Any, notes: list[str]) -> None:
     """A short text to the right of each row."""
     for row, text in enumerate(notes):
         ax.annotate(
-            text, (1.0, row), (5, 0), va="center", fontsize="small",
-            xycoords=("axes fraction", "data"), textcoords="offset points",
+            text,
+            (1.0, row),
+            (5, 0),
+            va="center",
+            fontsize="small",
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
             annotation_clip=False,
-        )  # fmt: skip
+        )
 
 
 def note_more(ax: Any, n_more: int, what: str) -> None:
@@ -216,9 +221,14 @@ class WeightsDisplay:
         )  # fmt: skip
         for (k, j), weight in np.ndenumerate(weights):
             ax.text(
-                k, j, f"{weight:+.3g}", ha="center", va="center", fontsize="small",
+                k,
+                j,
+                f"{weight:+.3g}",
+                ha="center",
+                va="center",
+                fontsize="small",
                 color="white" if abs(weight) > DARK * most else "black",
-            )  # fmt: skip
+            )
         ax.spines[:].set_visible(False)
         classes = range(n_classes) if self.classes is None else self.classes
         ax.set_xticks(range(n_classes), [label(one) for one in classes])
@@ -318,18 +328,24 @@ class ScoresDisplay:
             common = {"bins": edges, "color": colour}
             ax.hist(members, alpha=0.3, **common)
             ax.hist(
-                members, histtype="step", linewidth=1.6, linestyle=line,
-                label=f"{label(one)}  ({members.size:,})", **common,
-            )  # fmt: skip
+                members,
+                histtype="step",
+                linewidth=1.6,
+                linestyle=line,
+                label=f"{label(one)}  ({members.size:,})",
+                **common,
+            )
         ax.axvline(0.0, color="black", linewidth=1.0)
         for margin in (-1.0, 1.0):
             ax.axvline(margin, color=GREY, linewidth=0.8, linestyle=":")
         ax.set(xlabel="score", ylabel="samples")
         wrong = ((self.scores > 0) != (self.y == self.classes[1])).mean()
         ax.set_title(
-            f"{100 * wrong:.1f} % on the wrong side", loc="right", fontsize="small",
+            f"{100 * wrong:.1f} % on the wrong side",
+            loc="right",
+            fontsize="small",
             color=GREY,
-        )  # fmt: skip
+        )
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -428,9 +444,13 @@ class ProgressDisplay:
             times = np.maximum(times, positive[0] / 2)
         found = np.isfinite(objectives)
         ax.fill_between(
-            times[found], bounds[found], objectives[found], step="post",
-            color=LIGHT_GREY, linewidth=0,
-        )  # fmt: skip
+            times[found],
+            bounds[found],
+            objectives[found],
+            step="post",
+            color=LIGHT_GREY,
+            linewidth=0,
+        )
         self.lines_ = [
             *ax.step(times[found], objectives[found], where="post", color=BLUE,
                      label="best objective"),

@@ -298,10 +298,13 @@ def calibration_figure(calibration: CalibrationCurve) -> str:
     plot = Plot(unit_axis("predicted"), unit_axis("observed"), title, height=300)
     plot.line([(0.0, 0.0), (1.0, 1.0)], "guide")
     rows = zip(
-        calibration.predicted.tolist(), calibration.observed.tolist(),
-        calibration.low.tolist(), calibration.high.tolist(),
-        calibration.counts.tolist(), strict=True,
-    )  # fmt: skip
+        calibration.predicted.tolist(),
+        calibration.observed.tolist(),
+        calibration.low.tolist(),
+        calibration.high.tolist(),
+        calibration.counts.tolist(),
+        strict=True,
+    )
     for predicted, observed, low, high, count in rows:
         plot.whisker(predicted, low, high, "second")
         text = (
@@ -394,9 +397,14 @@ def _mark_chosen(plot: Plot, path: BudgetPath, values: dict[int, float]) -> None
     is_left = plot.x.part(path.chosen) > 0.75
     is_high = plot.y.part(value) > 0.5
     plot.text(
-        path.chosen, value, "chosen", "mark", anchor="end" if is_left else "start",
-        dx=-2 if is_left else 2, dy=24 if is_high else -13,
-    )  # fmt: skip
+        path.chosen,
+        value,
+        "chosen",
+        "mark",
+        anchor="end" if is_left else "start",
+        dx=-2 if is_left else 2,
+        dy=24 if is_high else -13,
+    )
 
 
 def _budget_axis(budgets: list[int]) -> Axis:

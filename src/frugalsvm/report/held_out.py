@@ -422,12 +422,14 @@ def _interval(
     parts: list[np.ndarray],
 ) -> tuple[float, float]:
     """The 95 % interval of a score, from the rows of all folds."""
-    right = np.concatenate([
-        placements(positive[part], values[part])
-        if name == "AUC"
-        else (positive[part] == values[part]).astype(float)
-        for part in parts
-    ])  # fmt: skip
+    right = np.concatenate(
+        [
+            placements(positive[part], values[part])
+            if name == "AUC"
+            else (positive[part] == values[part]).astype(float)
+            for part in parts
+        ]
+    )
     is_second = np.concatenate([positive[part] for part in parts])
     kinds = {
         "accuracy": [right],

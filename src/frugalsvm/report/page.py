@@ -53,9 +53,12 @@ def render(report: Report) -> str:
     """
     jinja2 = _jinja()
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("frugalsvm.report"), autoescape=True,
-        trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+        loader=jinja2.PackageLoader("frugalsvm.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     style, _, _ = environment.loader.get_source(environment, "style.css")
     template = environment.get_template("page.html")
     return template.render(

@@ -138,9 +138,14 @@ def draw_cells(ax: Any, cells: np.ndarray, colours: list[str]) -> Any:
     n_rows, n_columns = cells.shape
     lines = {"edgecolors": "white", "linewidth": 0.8 if n_columns <= 60 else 0.2}
     mesh = ax.pcolormesh(
-        np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5, cells,
-        cmap=ListedColormap(colours), vmin=0, vmax=len(colours) - 1, **lines,
-    )  # fmt: skip
+        np.arange(n_columns + 1) - 0.5,
+        np.arange(n_rows + 1) - 0.5,
+        cells,
+        cmap=ListedColormap(colours),
+        vmin=0,
+        vmax=len(colours) - 1,
+        **lines,
+    )
     ax.set_xlim(-0.5, n_columns - 0.5)
     for spine in ax.spines.values():
         spine.set_visible(False)

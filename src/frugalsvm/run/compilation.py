@@ -146,10 +146,13 @@ def compile_beside(warm_up: Callable[[StopCondition], object]) -> None:
     nothing = subprocess.DEVNULL
     with suppress(OSError):
         _second_process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing,
+            [sys.executable, "-c", code],
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
             # Ctrl-C is for this process.
             start_new_session=True,
-        )  # fmt: skip
+        )
         atexit.register(_end, _second_process)
 
 

@@ -72,10 +72,13 @@ def sent_once(shared: Shared[Any]) -> Iterator[None]:
         return
     # A new instance of the same backend: data to scatter are set on creation only.
     with parallel_config(
-        "dask", n_jobs=n_jobs, client=backend.client, scatter=[shared],
+        "dask",
+        n_jobs=n_jobs,
+        client=backend.client,
+        scatter=[shared],
         wait_for_workers_timeout=backend.wait_for_workers_timeout,
         **backend.submit_kwargs,
-    ):  # fmt: skip
+    ):
         yield
 
 

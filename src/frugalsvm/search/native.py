@@ -99,9 +99,11 @@ def certified_bound(
         point, problem.y, problem.C, problem.fit_intercept, problem.n_machines
     )
     squares = square_bounds(
-        problem.engine.products(repaired), problem.norms, repaired,
+        problem.engine.products(repaired),
+        problem.norms,
+        repaired,
         *problem.columns.in_kernels,
-    )  # fmt: skip
+    )
     bound = _bound(problem, repaired, squares, FAMILY[model], limits)
     # No objective is negative.
     return CertifiedBound(max(0.0, float(bound)), repaired, squares)
@@ -268,9 +270,12 @@ def _native_dscop(
 ) -> Relaxation:
     started = time.perf_counter()
     found = perspective(
-        problem.engine, problem.root_region(), tol=tol, should_stop=should_stop,
+        problem.engine,
+        problem.root_region(),
+        tol=tol,
+        should_stop=should_stop,
         near=near,
-    )  # fmt: skip
+    )
     reached = found.primal - found.bound <= tol * abs(found.primal)
     return Relaxation(
         bound=found.bound,

@@ -443,8 +443,12 @@ def _descend(
     """A descent; if stopped, the last solution it reached."""
     try:
         return swap_search(
-            evaluator, start(evaluator), width=options.width, tries=options.tries,
-            known=known, full_neighbourhood=full_neighbourhood,
-        )  # fmt: skip
+            evaluator,
+            start(evaluator),
+            width=options.width,
+            tries=options.tries,
+            known=known,
+            full_neighbourhood=full_neighbourhood,
+        )
     except Stop:
         return evaluator.reached

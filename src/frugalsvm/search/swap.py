@@ -59,9 +59,12 @@ def after_exchange(
 
 
 def _most_promising(
-    evaluator: Evaluator, solution: Solution, features: np.ndarray, limit: int,
+    evaluator: Evaluator,
+    solution: Solution,
+    features: np.ndarray,
+    limit: int,
     cutoff: float = np.inf,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Features to add whose bounds are below the cutoff, most promising first."""
     if features.size == 0:
         return features

@@ -49,9 +49,12 @@ def warm_up(stop: StopCondition) -> None:
     size = problem.max_features
     # Without an SVM, whose kernel may be compiled by another process at the same time.
     first = Solution(
-        np.arange(size), np.zeros(size), 0.0, np.zeros(problem.n_samples),
+        np.arange(size),
+        np.zeros(size),
+        0.0,
+        np.zeros(problem.n_samples),
         float(problem.C.sum()),
-    )  # fmt: skip
+    )
     tempering = Tempering(problem, [first], np.random.default_rng(0))
     with ThreadPoolExecutor(1) as pool:
         tempering.run(pool, 1e6, stop.should_stop, 1)

@@ -186,9 +186,14 @@ class _PartsRun:
         support = np.union1d(selected, problem.include).astype(np.int64)
         nothing = np.empty(0, dtype=np.int64)
         task = RelaxationRequest(
-            Region(support, nothing, 0, np.inf), WorkingSet(nothing, self._sides()),
-            FINAL_TOL, FINAL_TOL, np.inf, MAX_ROUNDS, False,
-        )  # fmt: skip
+            Region(support, nothing, 0, np.inf),
+            WorkingSet(nothing, self._sides()),
+            FINAL_TOL,
+            FINAL_TOL,
+            np.inf,
+            MAX_ROUNDS,
+            False,
+        )
         answer = problem.engine.solve([task])[0]
         columns = problem.columns.of(support)
         coef = np.zeros(problem.n_columns)

@@ -447,16 +447,23 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     limit = ghost_limit(model.objective, found.bound, 0.0)
     model = polished(other, without_ghosts(other, model, limit), limit=limit)
     refit = Refit(
-        float(C), by_machine(problem, model.coef), model.intercept, model.objective,
+        float(C),
+        by_machine(problem, model.coef),
+        model.intercept,
+        model.objective,
         max(0.0, found.bound),
-    )  # fmt: skip
+    )
     proof = result.certificate
     if proof is not None:
         own = other.blocks(support, model.coef[columns])
         proof = proof.with_refit(
-            other.weights, own, refit.intercept, refit.objective, refit.lower_bound,
+            other.weights,
+            own,
+            refit.intercept,
+            refit.objective,
+            refit.lower_bound,
             alpha,
-        )  # fmt: skip
+        )
     constant = constant_sign(problem, model.coef, model.intercept)
     never = never_predicted(problem, model.coef, model.intercept)
     return replace(

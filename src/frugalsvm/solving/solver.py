@@ -193,9 +193,11 @@ def run_interruptible(
     needed = "swap" if in_parts else options.method
     ensure_compiled(problem, request.options, needed, partial(rehearse, needed))
     monitor = Monitor(
-        StopCondition(options.time_limit), options.gap_tol, options.verbose,
+        StopCondition(options.time_limit),
+        options.gap_tol,
+        options.verbose,
         options.callback,
-    )  # fmt: skip
+    )
     work = partial(run, problem, request, monitor)
     if in_parts:
         work = partial(run_in_parts, problem, request, options, monitor)
@@ -222,7 +224,11 @@ def rehearse(method: str, stop: StopCondition) -> Result:
     chosen = {"patience": REHEARSAL_PATIENCE} if "patience" in taken else {}
     options = check_method(method, chosen, problem.n_features)
     request = RunRequest(
-        method, options, n_jobs=1, seed=np.random.SeedSequence(0),
-        max_nodes=REHEARSAL_NODES, keep_proof=True,
-    )  # fmt: skip
+        method,
+        options,
+        n_jobs=1,
+        seed=np.random.SeedSequence(0),
+        max_nodes=REHEARSAL_NODES,
+        keep_proof=True,
+    )
     return run(problem, request, Monitor(stop))

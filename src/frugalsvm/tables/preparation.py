@@ -98,11 +98,16 @@ class Preparation:
         some: Any = slice(None) if rows is None else rows
         columns = tuple(
             learned(
-                name, kind, table.columns[name], some, missing, min_level,
+                name,
+                kind,
+                table.columns[name],
+                some,
+                missing,
+                min_level,
                 codes.get(name),
             )
             for name, kind in plan.kinds.items()
-        )  # fmt: skip
+        )
         features = tuple(different([x for one in columns for x in one.features()]))
         found = [
             moments(x)
@@ -111,9 +116,14 @@ class Preparation:
         ]
         means, scales = np.array(found).reshape(-1, 2).T.copy()
         made = cls(
-            columns, features, means, scales, plan.target, classes,
+            columns,
+            features,
+            means,
+            scales,
+            plan.target,
+            classes,
             getattr(table.columns.get(plan.target), "format", None),
-        )  # fmt: skip
+        )
         for own, some_columns in made.blocks():
             if some_columns[0].has_categories:
                 scales[own] = common_scale(means[own].tolist())
@@ -284,9 +294,10 @@ class Preparation:
                     for one in columns
                     for x in one.values(table.columns[one.name], slice(None))
                 ),
-                self.means[own].tolist(), self.scales[own].tolist(),
+                self.means[own].tolist(),
+                self.scales[own].tolist(),
                 columns[0].has_categories,
-            )  # fmt: skip
+            )
             if not off <= STANDARD_TOL:
                 raise TableError(
                     f"the stored means and scales of {name!r} do not standardise "
@@ -448,9 +459,14 @@ def _checked(content: Any) -> Preparation:
     _require(type(first) is type(second) and first != second, "its classes are wrong")
     _require(content["target"] not in names, "the target is one of its columns")
     return Preparation(
-        columns, features, means, scales, _text(content["target"]), (first, second),
+        columns,
+        features,
+        means,
+        scales,
+        _text(content["target"]),
+        (first, second),
         _format(content.get("target format")),
-    )  # fmt: skip
+    )
 
 
 def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | None:

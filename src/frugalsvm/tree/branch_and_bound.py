@@ -179,9 +179,14 @@ def warm_up(stop: StopCondition) -> None:
     problem = tiny_problem()
     engine = BatchedEngine(cast(NativeEngine, problem.engine))
     request = region_request(
-        engine, problem.root_region(), None, tol=1e-2, fine_tol=1e-2, cutoff=np.inf,
+        engine,
+        problem.root_region(),
+        None,
+        tol=1e-2,
+        fine_tol=1e-2,
+        cutoff=np.inf,
         max_rounds=1,
-    )  # fmt: skip
+    )
     for _ in range(2):
         # The first call makes the state from which the second continues.
         engine.solve([request])
@@ -401,10 +406,15 @@ def branch_and_bound(
     )
     policy = SearchingPolicy(monitor, schedule, first, parameters, engine)
     tree = BestFirstTree(
-        make_solver, incumbent, policy, should_stop=monitor.should_stop,
+        make_solver,
+        incumbent,
+        policy,
+        should_stop=monitor.should_stop,
         max_nodes=np.inf if max_nodes is None else max_nodes,
-        max_bytes=1e6 * options.max_megabytes, n_jobs=n_jobs, keep_proof=keep_proof,
-    )  # fmt: skip
+        max_bytes=1e6 * options.max_megabytes,
+        n_jobs=n_jobs,
+        keep_proof=keep_proof,
+    )
     solver = make_solver()
     tree.add(solver, solver.make_root())
     policy.started(tree, solver)

@@ -156,10 +156,14 @@ class Evaluation:
         """Relax a region until it is accurate enough or may be pruned."""
         solver = self._solver
         request = region_request(
-            solver.engine, region, working_set, tol=tol, fine_tol=solver.fine_tol,
+            solver.engine,
+            region,
+            working_set,
+            tol=tol,
+            fine_tol=solver.fine_tol,
             cutoff=solver.incumbent.cutoff,
             max_rounds=min(max_rounds, solver.engine.parameters.rounds_at_a_time),
-        )  # fmt: skip
+        )
         while True:
             found = yield request
             self._count(request, found)

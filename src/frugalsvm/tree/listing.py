@@ -288,10 +288,15 @@ class ListingTree(BestFirstTree):
             return solver
 
         super().__init__(
-            make_solver, listing.threshold, ListingPolicy(listing, parameters, engine),
-            should_stop=should_stop, max_nodes=max_nodes, max_bytes=max_bytes,
-            n_jobs=n_jobs, keep_proof=keep_proof,
-        )  # fmt: skip
+            make_solver,
+            listing.threshold,
+            ListingPolicy(listing, parameters, engine),
+            should_stop=should_stop,
+            max_nodes=max_nodes,
+            max_bytes=max_bytes,
+            n_jobs=n_jobs,
+            keep_proof=keep_proof,
+        )
         self._root_solver = make_solver()
 
     def run(self) -> None:

@@ -135,8 +135,10 @@ def _tree_arrays(
             dtype=np.int32,
         ),
         "fixing_point": np.array(
-            [index(node.fixing_point) if f.size else -1
-             for node, f in zip(nodes, fixings, strict=True)],
+            [
+                index(node.fixing_point) if f.size else -1
+                for node, f in zip(nodes, fixings, strict=True)
+            ],
             dtype=np.int32,
         ),
         "price": np.array([_price(node.point) for node in nodes]),
@@ -147,7 +149,7 @@ def _tree_arrays(
         "point_between": _joined([point.between for point in stored], np.uint8),
         "point_steps": _joined([point.steps for point in stored], step),
         "point_grid": np.array([point.grid for point in stored], dtype=np.int32),
-    }  # fmt: skip
+    }
 
 
 def _price(point: DualPoint | None) -> float:

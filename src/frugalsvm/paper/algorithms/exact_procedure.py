@@ -280,17 +280,22 @@ class ExactProcedure:
         nothing = np.zeros(problem.n_features)
         unsolved = SemiRelaxation(-np.inf, np.inf, nothing, nothing, False)
         M = big_m(
-            problem, self.best.objective, max_programs=0,
+            problem,
+            self.best.objective,
+            max_programs=0,
             should_stop=monitor.should_stop,
-        )  # fmt: skip
+        )
         model = sr_dlmp(problem, K.tolist(), M)
         left = monitor.stop.seconds_left
         if left < LEAST_SECONDS:
             return unsolved
         answer = ask_solver(
-            monitor, model, self.options.semi_solver, left,
+            monitor,
+            model,
+            self.options.semi_solver,
+            left,
             max(0.1 * monitor.gap_tol, 1e-8),
-        )  # fmt: skip
+        )
         if answer is None:
             return unsolved
         if np.isfinite(answer.bound):

@@ -174,9 +174,12 @@ def second_ranking(
         return None
     left = monitor.stop.seconds_left
     relaxation = relax(
-        problem, "DSCoMP", M=M, tol=RANKING_TOL,
+        problem,
+        "DSCoMP",
+        M=M,
+        tol=RANKING_TOL,
         time_limit=left if np.isfinite(left) else None,
-    )  # fmt: skip
+    )
     monitor.log(f"DSCoMP with M = {M:.4g}")
     if not np.isfinite(relaxation.value):
         # Stopped early: there is no u to rank by.
@@ -204,7 +207,10 @@ def _big_m(
     if any(find_spec(package) is None for package in ("cvxpy", "clarabel")):
         max_programs = 0
     return big_m(
-        problem, upper_bound, max_programs=max_programs,
+        problem,
+        upper_bound,
+        max_programs=max_programs,
         time_limit=left if np.isfinite(left) else None,
-        should_stop=monitor.should_stop, useful_below=limit,
-    )  # fmt: skip
+        should_stop=monitor.should_stop,
+        useful_below=limit,
+    )

@@ -178,9 +178,12 @@ def make_subtree(solver: NodeSolver, watch: Watch, **limits: Any) -> BestFirstTr
     BestFirstTree
     """
     return BestFirstTree(
-        lambda: solver, solver.incumbent, Watching(watch),
-        should_stop=solver.should_stop, **limits,
-    )  # fmt: skip
+        lambda: solver,
+        solver.incumbent,
+        Watching(watch),
+        should_stop=solver.should_stop,
+        **limits,
+    )
 
 
 def grow(tree: BestFirstTree, solver: NodeSolver) -> None:

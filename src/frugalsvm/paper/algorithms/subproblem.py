@@ -103,9 +103,14 @@ class SubproblemSolver:
         self.counters["subproblems"] += 1
         if self.solver == "native" or self._is_trivial(K, group):
             outcome = solve_restricted(
-                self.problem, K, upper_bound=upper_bound, group=group, start=start,
-                should_stop=stop, watch=self._count,
-            )  # fmt: skip
+                self.problem,
+                K,
+                upper_bound=upper_bound,
+                group=group,
+                start=start,
+                should_stop=stop,
+                watch=self._count,
+            )
         else:
             outcome = self._by_model(K, upper_bound, group, seconds)
         self.counters["subproblems solved"] += outcome.complete

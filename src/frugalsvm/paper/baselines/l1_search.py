@@ -120,9 +120,11 @@ class L1Subproblems:
         if answer is None or "w" not in answer.variables:
             return None
         point = repair_dual(
-            np.ascontiguousarray(answer.multipliers["alpha"]), problem.y, problem.C,
+            np.ascontiguousarray(answer.multipliers["alpha"]),
+            problem.y,
+            problem.C,
             problem.fit_intercept,
-        )  # fmt: skip
+        )
         products = np.abs(problem.A @ point)
         # Dual feasible means |c_j| <= 1.
         scale = max(1.0, products.max(initial=0.0))
@@ -290,9 +292,13 @@ def _solve_whole(
     coef[best.support] = best.w
     subproblems.programs += 1
     answer = ask_solver(
-        monitor, model, SOLVER, subproblems.seconds(),
-        max(monitor.gap_tol, LP_TOL), start=model.start_from(coef, best.b),
-    )  # fmt: skip
+        monitor,
+        model,
+        SOLVER,
+        subproblems.seconds(),
+        max(monitor.gap_tol, LP_TOL),
+        start=model.start_from(coef, best.b),
+    )
     if answer is None:
         return best, None
     if "v" in answer.variables:

@@ -184,9 +184,14 @@ def sr_dscop(
     Model
     """
     return _semi_relaxation(
-        "SR-DSCoP(K)", "subproblem_exact_procedure", problem, K, M, cardinality,
+        "SR-DSCoP(K)",
+        "subproblem_exact_procedure",
+        problem,
+        K,
+        M,
+        cardinality,
         "semidefinite",
-    )  # fmt: skip
+    )
 
 
 def sr_dlmp(
@@ -218,9 +223,14 @@ def sr_dlmp(
     Model
     """
     return _semi_relaxation(
-        "SR-DLMP(K)", "subproblem_exact_procedure_modified", problem, K, M,
-        cardinality, "second-order",
-    )  # fmt: skip
+        "SR-DLMP(K)",
+        "subproblem_exact_procedure_modified",
+        problem,
+        K,
+        M,
+        cardinality,
+        "second-order",
+    )
 
 
 def _semi_relaxation(

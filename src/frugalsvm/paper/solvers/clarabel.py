@@ -205,9 +205,13 @@ class Clarabel:
         if request.seconds_left is not None:
             settings.time_limit = request.seconds_left
         found = clarabel.DefaultSolver(
-            sp.csc_matrix(sp.triu(form.P)), form.q, sp.csc_matrix(form.A), form.b,
-            _cones(form), settings,
-        ).solve()  # fmt: skip
+            sp.csc_matrix(sp.triu(form.P)),
+            form.q,
+            sp.csc_matrix(form.A),
+            form.b,
+            _cones(form),
+            settings,
+        ).solve()
         status = _STATUS.get(str(found.status), SolveStatus.FAILED)
         if status not in _HAS_POINT:
             return form.solution(self.name, status, -np.inf)
