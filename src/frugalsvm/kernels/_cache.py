@@ -32,7 +32,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-from ._jit import warn_not_kept
+from ._jit import warn_not_cached
 
 fcntl: Any
 try:
@@ -42,9 +42,9 @@ except ImportError:  # Windows
 
 _config: Any = numba.config
 SOURCES = Path(__file__).parent
-# Number of folders next to the kernels that are kept when a new one is made: those of
-# the last edits, or of environments with other versions of Numba.
-KEPT_FOLDERS = 4
+# Most folders next to the kernels, for the last edits and for environments with other
+# versions of Numba. The oldest ones are deleted.
+MAX_FOLDERS = 4
 # Seconds that a process waits for another one to compile a kernel, and between checks.
 PATIENCE, PAUSE = 120.0, 0.02
 _DIGEST_SIZE = hashlib.sha256().digest_size
@@ -67,7 +67,7 @@ class KernelCache(_Cache):
         return None if self._folder is None else str(self._folder)
 
     @property
-    def is_kept(self) -> bool:
+    def is_cached(self) -> bool:
         """Whether there is a file for any signature."""
         return any(any(folder.glob(f"{self._name}-*.nbc")) for folder in folders())
 
@@ -75,15 +75,15 @@ class KernelCache(_Cache):
         """The kernel for this signature, or None."""
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen())
-        found = self._load(name, target_context)
-        if found is None and name not in self._locks:
+        kernel = self._load(name, target_context)
+        if kernel is None and name not in self._locks:
             # One process compiles it, others wait and load it. Numba holds its compiler
             # lock here, so there is only one thread.
             self._locks[name] = _CompilationLock(name)
-            found = self._load(name, target_context)
-            if found is not None:
+            kernel = self._load(name, target_context)
+            if kernel is not None:
                 self._locks.pop(name).release()
-        return found
+        return kernel
 
     def _load(self, name: str, target_context: Any) -> Any:
         for folder in folders():
@@ -104,9 +104,9 @@ class KernelCache(_Cache):
                 lock.release()
 
     def _save(self, name: str, data: Any) -> None:
-        payload = _reduce(data)
-        if payload is None:
-            return
+        if data.lifted or data.library.has_dynamic_globals:
+            return  # it contains addresses of this process
+        payload = dumps(data._reduce())
         for folder in folders():
             try:
                 _write(folder / name, payload)
@@ -114,7 +114,7 @@ class KernelCache(_Cache):
                 continue
             self._folder = folder
             return
-        warn_not_kept()
+        warn_not_cached()
 
     def flush(self) -> None:
         """Delete the kernel, so that it is compiled again."""
@@ -152,7 +152,7 @@ class _CompilationLock:
             return
         for folder in folders():
             try:
-                _make(folder)
+                _make_folder(folder)
                 self._path = folder / f"{name}.lock"
                 self._file = open(self._path, "wb")  # noqa: SIM115 (closed at the end)
                 break
@@ -206,13 +206,6 @@ def state() -> str:
     return digest.hexdigest()[:16]
 
 
-def _reduce(data: Any) -> bytes | None:
-    """The serialised kernel; None if it contains addresses of this process."""
-    if data.lifted or data.library.has_dynamic_globals:
-        return None
-    return dumps(data._reduce())
-
-
 def _rebuild(target_context: Any, payload: bytes) -> Any:
     try:
         return CompileResult._rebuild(target_context, *pickle.loads(payload))
@@ -232,7 +225,7 @@ def _read(file: Path) -> bytes | None:
 
 def _write(file: Path, payload: bytes) -> None:
     """Write atomically: other processes see the whole file or none."""
-    _make(file.parent)
+    _make_folder(file.parent)
     draft = file.with_name(f"{uuid.uuid4().hex}.tmp")
     try:
         draft.write_bytes(hashlib.sha256(payload).digest() + payload)
@@ -242,7 +235,7 @@ def _write(file: Path, payload: bytes) -> None:
         raise
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     """Create a folder if it does not exist."""
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
@@ -250,10 +243,10 @@ def _make(folder: Path) -> None:
 
 
 def _drop_old_folders(newest: Path) -> None:
-    """Keep only the latest folders next to the kernels, since every edit makes one."""
+    """Delete all but the latest folders next to the kernels: every edit makes one."""
     if newest.parent.parent != SOURCES:
         return
     others = [f for f in newest.parent.glob("frugalsvm-*") if f != newest]
     others.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
-    for folder in others[KEPT_FOLDERS - 1 :]:
+    for folder in others[MAX_FOLDERS - 1 :]:
         shutil.rmtree(folder, ignore_errors=True)

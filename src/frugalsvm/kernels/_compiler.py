@@ -71,7 +71,7 @@ def _keep_apart(state: Any) -> None:
 
 
 def _box_array(kind: Any, value: Any, c: Any) -> Any:
-    """Numba's, but the class of the array is a constant of the environment."""
+    """Numba's ``box_array``, with the class of the array as a constant."""
     of_class = c.env_manager.read_const(c.env_manager.add_const(kind.box_type))
     c.pyapi.unserialize = lambda _: of_class
     try:

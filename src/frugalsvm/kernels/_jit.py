@@ -8,7 +8,7 @@ Functions that only kernels call are parts of their callers and are compiled wit
 * ``jit_new`` is for those that make arrays.
 * ``jit_strict_part`` is for parts of proofs.
 
-Those that Python calls are kept on disk:
+Functions that Python calls are cached on disk:
 
 * ``jit_entry`` is the usual one.
 * ``jit_nogil`` is for long calls: it releases the GIL, so that other threads run. Short
@@ -40,14 +40,14 @@ _STRICT = {"fastmath": False, "_nrt": True, **_COMMON}
 _njit: Any = numba.njit
 
 
-def _kept(**options: Any) -> Callable[[Any], Any]:
+def _entry(**options: Any) -> Callable[[Any], Any]:
     """A decorator that compiles on first use and caches the result on disk."""
 
     def decorate(function: Any) -> Any:
         dispatcher = _njit(**options, **_compiled_by("EntryCompiler"))(function)
         # NUMBA_DISABLE_JIT leaves plain functions.
         if hasattr(dispatcher, "enable_caching"):
-            _keep(dispatcher)
+            _enable_cache(dispatcher)
             dispatcher.compile = functools.partial(_compile, dispatcher.compile)
         return dispatcher
 
@@ -81,34 +81,30 @@ def _compiled_by(name: str) -> dict[str, Any]:
     return {"pipeline_class": getattr(_compiler, name)}
 
 
-def _keep(dispatcher: Any) -> None:
+def _enable_cache(dispatcher: Any) -> None:
     """Use our cache, or Numba's if ours has no sources or is not supported."""
     try:
         from ._cache import KernelCache
 
         dispatcher._cache = KernelCache(dispatcher.py_func)
     except (ImportError, TypeError, OSError):
-        _keep_by_numba(dispatcher)
+        try:
+            dispatcher.enable_caching()
+        except RuntimeError:  # it finds no folder that it can write
+            warn_not_cached()
 
 
-def is_kept(kernel: Any) -> bool:
+def is_cached(kernel: Any) -> bool:
     """Whether a compiled form of a kernel is on disk; True if that is unknown."""
-    return getattr(getattr(kernel, "_cache", None), "is_kept", True)
-
-
-def _keep_by_numba(dispatcher: Any) -> None:
-    try:
-        dispatcher.enable_caching()
-    except RuntimeError:  # it finds no folder that it can write
-        warn_not_kept()
+    return getattr(getattr(kernel, "_cache", None), "is_cached", True)
 
 
 @functools.cache
-def warn_not_kept() -> None:
-    """Warn once per process that compiled kernels are not kept."""
+def warn_not_cached() -> None:
+    """Warn once per process that compiled kernels are not cached."""
     warnings.warn(
-        "The compiled kernels of frugalsvm cannot be kept, so that every process "
-        "compiles them again: set NUMBA_CACHE_DIR to a folder that can be written.",
+        "frugalsvm cannot save its compiled kernels, so every process compiles them "
+        "again: set NUMBA_CACHE_DIR to a folder that can be written.",
         stacklevel=2,
     )
 
@@ -116,7 +112,7 @@ def warn_not_kept() -> None:
 jit = _part(**_FAST | {"_nrt": False})
 jit_new = _part(**_FAST)
 jit_strict_part = _part(**_STRICT)
-jit_entry = _kept(**_FAST)
-jit_nogil = _kept(nogil=True, **_FAST)
-jit_strict = _kept(**_STRICT)
-jit_strict_nogil = _kept(nogil=True, **_STRICT)
+jit_entry = _entry(**_FAST)
+jit_nogil = _entry(nogil=True, **_FAST)
+jit_strict = _entry(**_STRICT)
+jit_strict_nogil = _entry(nogil=True, **_STRICT)

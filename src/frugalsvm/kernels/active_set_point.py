@@ -81,7 +81,7 @@ class StepWorkspace(NamedTuple):
 
 @jit_new
 def new_point(n_samples, n_features):
-    """The arrays of a dual point, not set."""
+    """A dual point whose arrays are not set."""
     room = ROOM_RATE * n_features + ROOM_EXTRA
     size, inverse = new_indices(1), new_matrix(room + 1, room + 1)
     size[0], inverse[0, 0] = 0, 0.0
@@ -98,7 +98,7 @@ def new_point(n_samples, n_features):
 
 @jit_new
 def new_workspace(n_samples, n_features):
-    """The arrays of a workspace, not set."""
+    """A workspace whose arrays are not set."""
     room = ROOM_RATE * n_features + ROOM_EXTRA + 1
     return StepWorkspace(
         new_vector(n_samples), new_vector(room), new_vector(room), new_vector(room),
@@ -133,27 +133,27 @@ def free_sample(near, point, intercept, sample, workspace):
     """Free a variable: the inverse gains a row and a column."""
     inverse, order = point.inverse, point.size[0] + 1
     border, product = workspace.border, workspace.product
-    own = near.columns[sample]
-    p = own.shape[0]
-    own_square = dot(own, own, p)
+    column = near.columns[sample]
+    p = column.shape[0]
+    square = dot(column, column, p)
     # Samples may be zero on the support.
-    least = LEAST_CURVATURE * max(own_square, near.scale[0])
+    least = LEAST_CURVATURE * max(square, near.scale[0])
     least += np.finfo(np.float64).tiny
     point.free[order - 1] = sample
     point.side[sample] = 0
     point.size[0] = order
     if order == 1 and intercept:
         # A single variable cannot move, since nothing would balance it.
-        inverse[0, 0], inverse[1, 1] = -own_square - least, 0.0
+        inverse[0, 0], inverse[1, 1] = -square - least, 0.0
         inverse[0, 1] = inverse[1, 0] = near.y[sample]
         return
     if order == 1:
         inverse[0, 0] = 0.0
     border[0] = near.y[sample] if intercept else 0.0
     for t in range(order - 1):
-        border[t + 1] = dot(near.columns[point.free[t]], own, p)
+        border[t + 1] = dot(near.columns[point.free[t]], column, p)
     times(inverse, order, border, product)
-    curvature = max(least, own_square + least - dot(border, product, order))
+    curvature = max(least, square + least - dot(border, product, order))
     for s in range(order):
         factor = product[s] / curvature
         for t in range(order):

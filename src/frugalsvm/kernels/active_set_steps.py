@@ -24,7 +24,7 @@ from .linalg import combine, dot
 LISTED = 0.5
 # After a step of less than this fraction, or with few free variables, the direction is
 # recomputed: an update of such a long direction would lose digits.
-SHORT, FEW_FREE = 1e-3, 2
+SHORT_STEP, SMALL_MATRIX = 1e-3, 2
 # How often the inverse is recomputed if no step makes progress.
 RENEWALS = 2
 
@@ -106,39 +106,42 @@ def _slacks(near, point, workspace):
 
 
 @jit
-def _most_wrong(point, workspace):
+def _largest_violation(point, workspace):
     """The fixed sample with the largest violation, -1 if there is none.
 
     Others with a similar violation are listed.
     """
-    worst, found = 0.0, -1
+    largest, worst = 0.0, -1
     for i in range(point.side.shape[0]):
-        wrong = -point.side[i] * workspace.slack[i]
-        if wrong > worst:
-            worst, found = wrong, i
-    workspace.limit[0] = LISTED * worst
+        violation = -point.side[i] * workspace.slack[i]
+        if violation > largest:
+            largest, worst = violation, i
+    workspace.limit[0] = LISTED * largest
     size = 0
     for i in range(point.side.shape[0]):
-        wrong = -point.side[i] * workspace.slack[i]
-        if wrong > workspace.limit[0] and size < workspace.listed.shape[0]:
+        violation = -point.side[i] * workspace.slack[i]
+        if violation > workspace.limit[0] and size < workspace.listed.shape[0]:
             workspace.listed[size] = i
             size += 1
     workspace.n_listed[0] = size
-    return found
+    return worst
 
 
 @jit
-def _most_wrong_listed(near, point, workspace):
-    """The same among the listed samples, -1 if none violates enough; and its slack."""
-    worst, found, own = workspace.limit[0], -1, 0.0
+def _largest_listed_violation(near, point, workspace):
+    """The listed sample with the largest violation, and its slack.
+
+    The sample is -1 if none has a violation above the limit.
+    """
+    largest, worst, worst_slack = workspace.limit[0], -1, 0.0
     w, b = point.w, point.numbers[0]
     for t in range(workspace.n_listed[0]):
         i = workspace.listed[t]
         slack = 1.0 - dot(near.columns[i], w, w.shape[0]) - b * near.y[i]
-        wrong = -point.side[i] * slack
-        if wrong > worst:
-            worst, found, own = wrong, i, slack
-    return found, own
+        violation = -point.side[i] * slack
+        if violation > largest:
+            largest, worst, worst_slack = violation, i, slack
+    return worst, worst_slack
 
 
 @jit
@@ -180,7 +183,7 @@ def _free_listed(near, point, intercept, has_direction, workspace):
     """Free the listed sample with the largest violation; whether there is one."""
     if point.size[0] == point.free.shape[0]:
         return False
-    sample, slack = _most_wrong_listed(near, point, workspace)
+    sample, slack = _largest_listed_violation(near, point, workspace)
     if sample < 0:
         return False
     free_sample(near, point, intercept, sample, workspace)
@@ -207,7 +210,7 @@ def take_steps(near, point, intercept, goal, stop, workspace):
         dual = dual_value(near, point)
         if dual > goal.cutoff:
             return EXCEEDED, count
-        has_direction = length > SHORT and point.size[0] > FEW_FREE
+        has_direction = length > SHORT_STEP and point.size[0] > SMALL_MATRIX
         if blocking >= 0:
             _fix_blocking(near, point, blocking, length, has_direction, workspace)
             if point.size[0] > 0:
@@ -219,7 +222,7 @@ def take_steps(near, point, intercept, goal, stop, workspace):
         if objective - dual <= goal.tol * objective:
             point.numbers[1] = objective
             return SOLVED, count
-        sample = _most_wrong(point, workspace)
+        sample = _largest_violation(point, workspace)
         if sample >= 0 and point.size[0] < point.free.shape[0]:
             free_sample(near, point, intercept, sample, workspace)
         elif renewed < RENEWALS:

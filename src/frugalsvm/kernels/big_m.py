@@ -21,20 +21,17 @@ Roundings are always against the conclusion.
 import numpy as np
 
 from ._jit import jit_strict
-from .bounds import UNIT_ROUNDOFF, bound_and_price, largest_sum_bound, reduced_values
+from .bounds import (
+    UNIT_ROUNDOFF,
+    bound_and_price,
+    largest_sum_bound,
+    reduced_values,
+    round_down,
+    round_up,
+)
 
 # Halvings of the interval that holds a price.
 PRICE_BISECTIONS = 60
-
-
-@jit_strict
-def _up(x):
-    return np.nextafter(x, np.inf)
-
-
-@jit_strict
-def _down(x):
-    return np.nextafter(x, -np.inf)
 
 
 @jit_strict
@@ -42,7 +39,7 @@ def _sizes(squares):
     """Upper bounds of ``|c_j|`` from upper bounds of the squares."""
     sizes = np.empty(squares.shape[0])
     for j in range(squares.shape[0]):
-        sizes[j] = _up(np.sqrt(squares[j]))
+        sizes[j] = round_up(np.sqrt(squares[j]))
     return sizes
 
 
@@ -57,7 +54,7 @@ def huber_values(squares, M):
     for j in range(squares.shape[0]):
         values[j] = squares[j]
         if sizes[j] > M[j]:
-            line = _up(_up(2.0 * M[j] * sizes[j]) - _down(M[j] * M[j]))
+            line = round_up(round_up(2.0 * M[j] * sizes[j]) - round_down(M[j] * M[j]))
             values[j] = min(values[j], line)
     return values
 
@@ -65,48 +62,48 @@ def huber_values(squares, M):
 @jit_strict
 def _gain(size, M, t):
     """Upper bound of ``g(t)``, and the v that attains it."""
-    p = _up(_up(2.0 * M * size) - t)
+    p = round_up(round_up(2.0 * M * size) - t)
     if p <= 0.0:
         return 0.0, 0.0
     square = M * M
     # The parabola's top holds for every p; beyond 2 M^2 the line holds and is smaller.
     if p > 2.0 * square * (1.0 + 8.0 * UNIT_ROUNDOFF):
-        return _up(p - _down(square)), 1.0
-    root = _up(p / (2.0 * M) * (1.0 + 2.0 * UNIT_ROUNDOFF))
-    return _up(root * root), min(1.0, p / (2.0 * square))
+        return round_up(p - round_down(square)), 1.0
+    root = round_up(p / (2.0 * M) * (1.0 + 2.0 * UNIT_ROUNDOFF))
+    return round_up(root * root), min(1.0, p / (2.0 * square))
 
 
 @jit_strict
 def _box_penalty(sizes, M, costs, free, k, budget, price, mu):
-    """``k price + budget mu + sum g_j``, and how much of both budgets the v use."""
-    value = _up(k * price)
+    """``k price + budget mu + sum g_j``, and how much the v use of both budgets."""
+    value = round_up(k * price)
     if mu > 0.0:
-        value = _up(value + _up(budget * mu))
-    used = 0.0
+        value = round_up(value + round_up(budget * mu))
+    count = 0.0
     spent = 0.0
     for j in free:
         # The factor covers the roundings of the sum and the product.
         t = (price + mu * costs[j]) * (1.0 - 4.0 * UNIT_ROUNDOFF)
         gain, v = _gain(sizes[j], M[j], t)
-        value = _up(value + gain)
-        used += v
+        value = round_up(value + gain)
+        count += v
         spent += costs[j] * v
-    return value, used, spent
+    return value, count, spent
 
 
 @jit_strict
 def _over_price(sizes, M, costs, free, k, budget, mu, top):
     """Smallest penalty over the price of the cardinality row, and its spending."""
-    best, used, spent = _box_penalty(sizes, M, costs, free, k, budget, 0.0, mu)
-    if used <= k:
+    best, count, spent = _box_penalty(sizes, M, costs, free, k, budget, 0.0, mu)
+    if count <= k:
         return best, spent
     low, high = 0.0, top
     for _ in range(PRICE_BISECTIONS):
         middle = 0.5 * (low + high)
-        value, used, cost = _box_penalty(sizes, M, costs, free, k, budget, middle, mu)
+        value, count, cost = _box_penalty(sizes, M, costs, free, k, budget, middle, mu)
         if value < best:
             best, spent = value, cost
-        if used > k:
+        if count > k:
             low = middle
         else:
             high = middle
@@ -140,16 +137,16 @@ def box_bound(alpha, squares, M, forced, free, k, costs, budget):
     penalty = best
     values = huber_values(squares, M)
     for j in forced:
-        penalty = _up(penalty + values[j])
+        penalty = round_up(penalty + values[j])
     total = 0.0
     for i in range(alpha.shape[0]):
         total += alpha[i]
-    return _down(total - 0.5 * penalty)
+    return round_down(total - 0.5 * penalty)
 
 
 @jit_strict
 def _bound_with(j, alpha, squares, forced, free, k, costs, budget):
-    """Lower bound of solutions that use the free feature j, at its own best price."""
+    """Lower bound of solutions that use the free feature j, at the best price."""
     bound, _ = bound_and_price(
         alpha,
         squares,
@@ -157,21 +154,21 @@ def _bound_with(j, alpha, squares, forced, free, k, costs, budget):
         free[free != j],
         k - 1,
         costs,
-        _up(budget - costs[j]),
+        round_up(budget - costs[j]),
     )
     return bound
 
 
 @jit_strict
 def weight_intervals(
-    alpha, c, squares, forced, free, k, costs, budget, upper_bound, own_price=-1
+    alpha, c, squares, forced, free, k, costs, budget, upper_bound, priced=-1
 ):
     """Intervals that hold the weights of every solution of objective UB at most.
 
     ``alpha`` must be repaired, ``c`` are computed products, ``squares`` their upper
     bounds; the rest is as in ``bound_and_price``. Returns lower and upper ends for all
     features: both are zero for features that no such solution uses. With a cost budget
-    one price serves all features; ``own_price`` is one that gets a price of its own.
+    one price serves all features except ``priced``, which gets a better one.
     """
     n = c.shape[0]
     lower = np.zeros(n)
@@ -180,9 +177,9 @@ def weight_intervals(
     bound, mu = bound_and_price(alpha, squares, forced, free, k, costs, budget)
     for j in forced:
         radius = _radius(upper_bound, bound)
-        error = _up(sizes[j] - abs(c[j]))
-        upper[j] = _up(_up(c[j] + error) + radius)
-        lower[j] = _down(_down(c[j] - error) - radius)
+        error = round_up(sizes[j] - abs(c[j]))
+        upper[j] = round_up(round_up(c[j] + error) + radius)
+        lower[j] = round_down(round_down(c[j] - error) - radius)
     if k == 0:
         return lower, upper
     total = 0.0
@@ -190,7 +187,7 @@ def weight_intervals(
         total += alpha[i]
     fixed = 0.0
     for j in forced:
-        fixed = _up(fixed + squares[j])
+        fixed = round_up(fixed + squares[j])
     reduced = reduced_values(squares[free], costs[free], mu)
     with_it = largest_sum_bound(reduced, k)
     without = largest_sum_bound(reduced, k - 1)
@@ -199,20 +196,20 @@ def weight_intervals(
         if costs[j] > budget:
             continue
         # The k - 1 largest of the others: j is among the k largest, or is not.
-        others = min(without, _up(with_it - reduced[t]))
-        charge = _up(_up(budget - costs[j]) * mu) if mu > 0.0 else 0.0
-        penalty = _up(_up(_up(fixed + squares[j]) + others) + charge)
-        bound = _down(total - 0.5 * penalty)
-        if j == own_price and budget < np.inf:
-            own = _bound_with(j, alpha, squares, forced, free, k, costs, budget)
-            bound = max(bound, own)
+        others = min(without, round_up(with_it - reduced[t]))
+        charge = round_up(round_up(budget - costs[j]) * mu) if mu > 0.0 else 0.0
+        penalty = round_up(round_up(round_up(fixed + squares[j]) + others) + charge)
+        bound = round_down(total - 0.5 * penalty)
+        if j == priced and budget < np.inf:
+            better = _bound_with(j, alpha, squares, forced, free, k, costs, budget)
+            bound = max(bound, better)
         radius = _radius(upper_bound, bound)
         if radius < 0.0:
             continue
-        error = _up(sizes[j] - abs(c[j]))
+        error = round_up(sizes[j] - abs(c[j]))
         # A feature may also be unused: zero belongs to the interval.
-        upper[j] = max(0.0, _up(_up(c[j] + error) + radius))
-        lower[j] = min(0.0, _down(_down(c[j] - error) - radius))
+        upper[j] = max(0.0, round_up(round_up(c[j] + error) + radius))
+        lower[j] = min(0.0, round_down(round_down(c[j] - error) - radius))
     return lower, upper
 
 
@@ -221,4 +218,4 @@ def _radius(upper_bound, bound):
     """``sqrt(2 (UB - LB))`` rounded up, or -1 if the bound exceeds UB."""
     if bound > upper_bound:
         return -1.0
-    return _up(np.sqrt(_up(2.0 * _up(upper_bound - bound))))
+    return round_up(np.sqrt(round_up(2.0 * round_up(upper_bound - bound))))

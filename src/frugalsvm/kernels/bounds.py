@@ -31,8 +31,15 @@ FINEST_GRID = -1000
 
 
 @jit_strict_part
-def _up(x):
+def round_up(x):
+    """The next larger number."""
     return np.nextafter(x, np.inf)
+
+
+@jit_strict_part
+def round_down(x):
+    """The next smaller number."""
+    return np.nextafter(x, -np.inf)
 
 
 @jit_strict_part
@@ -44,11 +51,11 @@ def _grid(alpha):
     if largest == 0.0:
         return 1.0
     _, exponent = math.frexp(largest)
-    rest = alpha.shape[0]
+    count = alpha.shape[0]
     for _ in range(64):
         # One more for every bit of the number of samples.
-        exponent += rest > 0
-        rest >>= 1
+        exponent += count > 0
+        count >>= 1
     return math.ldexp(1.0, max(exponent - 52, FINEST_GRID))
 
 
@@ -68,25 +75,25 @@ def length_bound(values):
 
 
 @jit_strict_part
-def _take_away(steps, y, sign, excess):
+def _lower_class(steps, y, sign, excess):
     """Lower the class ``sign`` by exactly ``excess`` grid steps in total."""
     mass = 0
     for i in range(steps.shape[0]):
         if y[i] == sign:
             mass += steps[i]
-    left = excess
+    remaining = excess
     share = excess / mass
     for i in range(steps.shape[0]):
         if y[i] == sign:
-            # Rounded down and capped: never more than the entry or the rest.
-            part = min(left, min(steps[i], np.int64(steps[i] * share)))
+            # Rounded down and capped: never more than the entry or what remains.
+            part = min(remaining, min(steps[i], np.int64(steps[i] * share)))
             steps[i] -= part
-            left -= part
+            remaining -= part
     for i in range(steps.shape[0]):
-        if y[i] == sign and left > 0:
-            part = min(left, steps[i])
+        if y[i] == sign and remaining > 0:
+            part = min(remaining, steps[i])
             steps[i] -= part
-            left -= part
+            remaining -= part
 
 
 @jit_strict_part
@@ -96,9 +103,9 @@ def _balance(steps, y):
     for i in range(steps.shape[0]):
         balance += steps[i] if y[i] > 0 else -steps[i]
     if balance > 0:
-        _take_away(steps, y, 1.0, balance)
+        _lower_class(steps, y, 1.0, balance)
     elif balance < 0:
-        _take_away(steps, y, -1.0, -balance)
+        _lower_class(steps, y, -1.0, -balance)
 
 
 @jit_strict
@@ -125,9 +132,9 @@ def repair_machines(alpha, y, C, intercept, n_machines):
     for i in range(m):
         # Division by a power of two is exact; truncation keeps alpha <= C.
         steps[i] = np.int64(clipped[i] / grid)
-    own = m // n_machines
+    size = m // n_machines
     for k in range(n_machines if intercept else 0):
-        _balance(steps[k * own : (k + 1) * own], y[k * own : (k + 1) * own])
+        _balance(steps[k * size : (k + 1) * size], y[k * size : (k + 1) * size])
     repaired = new_vector(m)
     for i in range(m):
         repaired[i] = steps[i] * grid
@@ -162,7 +169,7 @@ def _sums(squares, starts, columns):
     for j in range(sums.shape[0]):
         total = 0.0
         for s in range(starts[j], starts[j + 1]):
-            total = _up(total + squares[columns[s]])
+            total = round_up(total + squares[columns[s]])
         sums[j] = total
     return sums
 
@@ -200,10 +207,10 @@ def largest_sum_bound(values, k):
     above = 0
     for j in range(values.shape[0]):
         if values[j] > threshold:
-            result = _up(result + values[j])
+            result = round_up(result + values[j])
             above += 1
     if k < values.shape[0]:
-        result = _up(result + _up((k - above) * threshold))
+        result = round_up(result + round_up((k - above) * threshold))
     return result
 
 
@@ -214,14 +221,14 @@ def reduced_values(values, costs, mu):
     for j in range(values.shape[0]):
         # The factor covers the roundings of the product.
         charge = mu * costs[j] * (1.0 - 4.0 * UNIT_ROUNDOFF)
-        reduced[j] = max(0.0, _up(values[j] - charge))
+        reduced[j] = max(0.0, round_up(values[j] - charge))
     return reduced
 
 
 @jit_strict_part
 def _knapsack_value(values, costs, k, budget, mu):
-    rest = largest_sum_bound(reduced_values(values, costs, mu), k)
-    return _up(_up(budget * mu) + rest)
+    largest_sum = largest_sum_bound(reduced_values(values, costs, mu), k)
+    return round_up(round_up(budget * mu) + largest_sum)
 
 
 @jit_strict_part
@@ -243,23 +250,23 @@ def knapsack_bound(values, costs, k, budget):
         return best, best_mu
     # Golden-section search.
     golden = 0.6180339887498949
-    left = high - golden * (high - low)
-    right = low + golden * (high - low)
-    left_value = _knapsack_value(values, costs, k, budget, left)
-    right_value = _knapsack_value(values, costs, k, budget, right)
+    lower = high - golden * (high - low)
+    upper = low + golden * (high - low)
+    lower_value = _knapsack_value(values, costs, k, budget, lower)
+    upper_value = _knapsack_value(values, costs, k, budget, upper)
     for _ in range(80):
-        if left_value <= right_value:
-            if left_value < best:
-                best, best_mu = left_value, left
-            high, right, right_value = right, left, left_value
-            left = high - golden * (high - low)
-            left_value = _knapsack_value(values, costs, k, budget, left)
+        if lower_value <= upper_value:
+            if lower_value < best:
+                best, best_mu = lower_value, lower
+            high, upper, upper_value = upper, lower, lower_value
+            lower = high - golden * (high - low)
+            lower_value = _knapsack_value(values, costs, k, budget, lower)
         else:
-            if right_value < best:
-                best, best_mu = right_value, right
-            low, left, left_value = left, right, right_value
-            right = low + golden * (high - low)
-            right_value = _knapsack_value(values, costs, k, budget, right)
+            if upper_value < best:
+                best, best_mu = upper_value, upper
+            low, lower, lower_value = lower, upper, upper_value
+            upper = low + golden * (high - low)
+            upper_value = _knapsack_value(values, costs, k, budget, upper)
         if high - low <= 1e-14 * high:
             break
     return best, best_mu
@@ -294,10 +301,10 @@ def bound_and_price(alpha, squares, forced, free, k, costs, budget):
         total += alpha[i]
     penalty = 0.0
     for j in forced:
-        penalty = _up(penalty + squares[j])
+        penalty = round_up(penalty + squares[j])
     values, prices = affordable(squares, free, costs, budget)
-    rest, mu = knapsack_bound(values, prices, k, budget)
-    penalty = _up(penalty + rest)
+    free_penalty, mu = knapsack_bound(values, prices, k, budget)
+    penalty = round_up(penalty + free_penalty)
     slack = 32 * UNIT_ROUNDOFF * (total + penalty)
     return total - 0.5 * penalty - slack, mu
 
@@ -310,9 +317,9 @@ def _products(A, alpha, n_machines):
     n, m = A.shape[0] // n_machines, A.shape[1]
     c = new_vector(A.shape[0])
     for k in range(n_machines):
-        own = np.dot(A[k * n : (k + 1) * n], alpha[k * m : (k + 1) * m])
+        products = np.dot(A[k * n : (k + 1) * n], alpha[k * m : (k + 1) * m])
         for j in range(n):
-            c[k * n + j] = own[j]
+            c[k * n + j] = products[j]
     return c
 
 

@@ -50,16 +50,16 @@ def most_gaining(free, z, curvature, count):
     If no curvature is known, those whose z are closest to one half.
     """
     score = new_vector(z.shape[0])
-    known = 0
+    n_positive = 0
     for j in free:
         score[j] = curvature[j] ** 2 * z[j] ** 3 * (1.0 - z[j]) ** 2
-        known += score[j] > 0.0
-    if known == 0:
+        n_positive += score[j] > 0.0
+    if n_positive == 0:
         return most_fractional(free, z, count)
-    return largest(free, score, min(count, known))
+    return largest(free, score, min(count, n_positive))
 
 
-# --- The curvature of a relaxation in each z_j, to estimate what branching would gain -
+# --- The curvature of a relaxation in each z_j, to estimate the gain of branching -----
 #
 # With z_j fixed at some value and all else optimal, the value of a relaxation is a
 # convex function of that value, smallest at the optimal z_j. Its curvature there
@@ -68,8 +68,9 @@ def most_gaining(free, z, curvature, count):
 #     dz_j / de_j = (1 - (2 c_j^2 / H_j) (1 - (N^-1)_jj / omega_j) / omega_j) / H_j
 #
 # (for a feature of several columns with the quadratic form of ``N^-1`` and ``v /
-# Omega``, and ``rest`` of ``newton_system``) and the curvature is half the inverse of
-# that. The matrix is factorised anyway, so a candidate takes only one triangular solve.
+# Omega``, and ``remainder`` of ``newton_system``) and the curvature is half the inverse
+# of that. The matrix is factorised anyway, so a candidate takes only one triangular
+# solve.
 
 # Number of features whose curvature is computed, those with the largest z.
 CANDIDATES = 48
@@ -80,8 +81,8 @@ def _solve_forwards(factor, first, x):
     """Overwrite x, zero before ``first``, by its product with the inverse factor."""
     length = 0.0
     for i in range(first, factor.shape[0]):
-        rest = x[i] - dot(factor[i, first:i], x[first:i], i - first)
-        x[i] = rest / factor[i, i]
+        value = x[i] - dot(factor[i, first:i], x[first:i], i - first)
+        x[i] = value / factor[i, i]
         length += x[i] * x[i]
     return length
 
@@ -103,7 +104,7 @@ def _length_by_feature(system, features, v, start, stop, x):
 
 @jit_new
 def _length_by_sample(program, system, v, start, stop, x):
-    """That of v'A with the inverse of the matrix of the samples."""
+    """The quadratic form of v'A with the inverse of the matrix of the samples."""
     m = x.shape[0]
     for i in range(m):
         x[i] = 0.0
@@ -115,7 +116,7 @@ def _length_by_sample(program, system, v, start, stop, x):
 
 @jit_new
 def _parts_of_intercepts(system, n_rows, x):
-    """What free intercepts take from the quadratic form."""
+    """The part of the quadratic form that free intercepts take away."""
     border, solved, m = system.border, system.solved, x.shape[0]
     count = border.shape[0] - n_rows
     if count == 0:
@@ -151,7 +152,7 @@ def find_curvatures(program, point, v, newton, curvatures):
         else:
             shrink = features.shrink[start]
             length = _length_by_feature(system, features, v, start, stop, x)
-            response = features.rest[j] + bend * shrink * shrink * length
+            response = features.remainder[j] + bend * shrink * shrink * length
             response /= features.H[j]
         if response > 0.0:
             curvatures[j] = 0.5 / response

@@ -56,28 +56,19 @@ class Point(NamedTuple):
 
 
 @jit_new
-def _zero_samples(size):
-    return SampleVariables(filled(size, 0.0), filled(size, 0.0), filled(size, 0.0))
-
-
-@jit_new
-def _zero_choice(n_rows, free):
-    return ChoiceVariables(
-        filled(free, 0.0),
-        filled(free, 0.0),
-        filled(free, 0.0),
-        filled(n_rows, 0.0),
-        filled(n_rows, 0.0),
-    )
-
-
-@jit_new
 def zero_point(program):
     """A point with all variables zero."""
+    m = program.y.shape[0]
     n_rows, free = program.R.shape
     return Point(
-        _zero_samples(program.y.shape[0]),
-        _zero_choice(n_rows, free),
+        SampleVariables(filled(m, 0.0), filled(m, 0.0), filled(m, 0.0)),
+        ChoiceVariables(
+            filled(free, 0.0),
+            filled(free, 0.0),
+            filled(free, 0.0),
+            filled(n_rows, 0.0),
+            filled(n_rows, 0.0),
+        ),
         filled(program.n_columns, 0.0),
         filled(program.rows.first.shape[0] - 1, 0.0),
     )
@@ -243,7 +234,7 @@ def _leaves(R, h, z, part):
 
 @jit
 def centre_choice(R, h, worths, least_product, choice, weight):
-    """Centre z and its multipliers, given what features are worth.
+    """Centre z and its multipliers, given the worth of features.
 
     Returns their common product.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import is_kept, jit, jit_new, jit_nogil
+from ._jit import is_cached, jit, jit_new, jit_nogil
 from .active_set_steps import FAILED, SOLVED, StepGoal
 from .column_exchanges import admitted_columns, column_model
 from .data import Data
@@ -36,7 +36,7 @@ _DATA = len(Data._fields)
 
 
 class ChainTask(NamedTuple):
-    """What a chain is to do.
+    """The task of a chain.
 
     Attributes
     ----------
@@ -123,9 +123,9 @@ class ChainResult(NamedTuple):
 def _products(data, features, alpha):
     """Products of some features with alpha; lengths if they are not plain columns."""
     values = new_vector(features.shape[0])
-    is_plain = data.starts.shape[0] + data.signs.shape[0] == 0
+    has_plain_columns = data.starts.shape[0] + data.signs.shape[0] == 0
     for t in range(features.shape[0]):
-        if is_plain:
+        if has_plain_columns:
             values[t] = dot(data.A[features[t]], alpha, alpha.shape[0])
             continue
         square = 0.0
@@ -136,31 +136,31 @@ def _products(data, features, alpha):
 
 
 @jit_new
-def _highest_priced(features, products, is_in, count):
+def _highest_priced(features, products, in_support, count):
     """Positions of the largest prices among features outside the support."""
     size = features.shape[0]
     prices = new_vector(size)
     for t in range(size):
-        prices[t] = -1.0 if is_in[features[t]] != 0 else products[t] * products[t]
+        prices[t] = -1.0 if in_support[features[t]] != 0 else products[t] * products[t]
     limit = 0.0
     if count < size:
         limit = max(0.0, kth_largest(prices, count))
     positions = new_indices(size)
-    found = 0
+    n_chosen = 0
     for t in range(size):
-        if prices[t] >= limit and found < count:
-            positions[found] = t
-            found += 1
-    return positions[:found]
+        if prices[t] >= limit and n_chosen < count:
+            positions[n_chosen] = t
+            n_chosen += 1
+    return positions[:n_chosen]
 
 
 @jit_new
-def _shortlist(data, task, alpha, is_in):
+def _shortlist(data, task, alpha, in_support):
     """The features to consider until all are priced again."""
     if task.candidates.shape[0] <= SHORTLIST:
         return task.candidates
     products = _products(data, task.candidates, alpha)
-    positions = _highest_priced(task.candidates, products, is_in, SHORTLIST)
+    positions = _highest_priced(task.candidates, products, in_support, SHORTLIST)
     shortlist = new_indices(positions.shape[0])
     for t in range(positions.shape[0]):
         shortlist[t] = task.candidates[positions[t]]
@@ -168,7 +168,7 @@ def _shortlist(data, task, alpha, is_in):
 
 
 @jit_new
-def _model(data, task, solution, shortlist, is_in):
+def _model(data, task, solution, shortlist, in_support):
     """Estimated costs of exchanges, and the iterations of the estimate."""
     near, point = solution.near, solution.point
     m, p = data.y.shape[0], point.w.shape[0]
@@ -176,7 +176,7 @@ def _model(data, task, solution, shortlist, is_in):
     smooth = smoothen(near, point, data.intercept, tau, data.stop)
     alpha = spread(near, smooth.alpha, solution.alpha)
     products = _products(data, shortlist, alpha)
-    positions = _highest_priced(shortlist, products, is_in, task.width)
+    positions = _highest_priced(shortlist, products, in_support, task.width)
     features, c = new_indices(positions.shape[0]), new_vector(positions.shape[0])
     for t in range(positions.shape[0]):
         features[t], c[t] = shortlist[positions[t]], products[positions[t]]
@@ -237,11 +237,11 @@ def _n_removable(task):
 
 
 class ChainState(NamedTuple):
-    """What a chain updates with every exchange.
+    """The state of a chain, which every exchange updates.
 
     Attributes
     ----------
-    is_in : array (n,)
+    in_support : array (n,)
         Nonzero for the features of the support.
     spent : array (1,)
         Their cost.
@@ -251,7 +251,7 @@ class ChainState(NamedTuple):
         Number of SVMs that were not solved.
     """
 
-    is_in: np.ndarray
+    in_support: np.ndarray
     spent: np.ndarray
     counts: np.ndarray
     failures: np.ndarray
@@ -259,16 +259,16 @@ class ChainState(NamedTuple):
 
 @jit_new
 def _new_state(data, solution, n_steps):
-    """The state of a chain that starts from a solution."""
-    is_in = new_marks(data.costs.shape[0])
+    """The first state of a chain that starts from a solution."""
+    in_support = new_marks(data.costs.shape[0])
     for j in range(solution.support.shape[0]):
-        is_in[solution.support[j]] = 1
+        in_support[solution.support[j]] = 1
     spent, counts, failures = new_vector(1), new_indices(4), new_indices(1)
     for t in range(4):
         counts[t] = 0
     counts[SVMS], counts[STEPS] = 1, n_steps
     spent[0], failures[0] = _cost(data, solution.support), 0
-    return ChainState(is_in, spent, counts, failures)
+    return ChainState(in_support, spent, counts, failures)
 
 
 @jit
@@ -281,7 +281,7 @@ def _has_failed(state):
 @jit_new
 def _counted_model(data, task, state, solution, shortlist):
     """The model at a solution; its work is counted."""
-    model, iterations = _model(data, task, solution, shortlist, state.is_in)
+    model, iterations = _model(data, task, solution, shortlist, state.in_support)
     state.counts[MODELS] += 1
     state.counts[ITERATIONS] += iterations
     return model
@@ -291,22 +291,22 @@ def _counted_model(data, task, state, solution, shortlist):
 def _try_exchange(data, task, state, solution, model, at, cutoff):
     """Try an exchange; whether it is within the cutoff, and the current solution."""
     position, k = divmod(at, model.features.shape[0])
-    feature, gone = model.features[k], solution.support[position]
+    entering, leaving = model.features[k], solution.support[position]
     model.losses[position, k] = np.inf
-    spent = state.spent[0] + (data.costs[feature] - data.costs[gone])
+    spent = state.spent[0] + (data.costs[entering] - data.costs[leaving])
     if spent > task.budget:
         return False, solution
     max_steps = STEP_RATE * solution.columns.shape[0] + STEP_EXTRA
     goal = StepGoal(TOL, cutoff, max_steps)
     status, n_steps, solution = after_exchange(
-        data, solution, position, feature, goal, task.n_near
+        data, solution, position, entering, goal, task.n_near
     )
     state.counts[SVMS] += 1
     state.counts[STEPS] += n_steps
     state.failures[0] += status == FAILED
     if status != SOLVED:
         return False, solution
-    state.is_in[gone], state.is_in[feature] = 0, 1
+    state.in_support[leaving], state.in_support[entering] = 0, 1
     state.spent[0] = spent
     return True, solution
 
@@ -345,7 +345,7 @@ def simulate(data, task):
     if status != SOLVED:
         solution.point.numbers[1] = np.inf
         return _result(solution, solution, 0, state.counts, data.stop[0] == 0)
-    shortlist = _shortlist(data, task, solution.alpha, state.is_in)
+    shortlist = _shortlist(data, task, solution.alpha, state.in_support)
     model = _counted_model(data, task, state, solution, shortlist)
     n_removable, accepted, is_new, tried = _n_removable(task), 0, False, 0
     for _ in range(task.max_tries):
@@ -354,7 +354,7 @@ def simulate(data, task):
             break
         if is_new or tried > MOST_TRIED * n_exchanges:
             if state.counts[MODELS] % REPRICE == 0:
-                shortlist = _shortlist(data, task, solution.alpha, state.is_in)
+                shortlist = _shortlist(data, task, solution.alpha, state.in_support)
             model = _counted_model(data, task, state, solution, shortlist)
             is_new, tried = False, 0
         tried += 1
@@ -388,4 +388,4 @@ def run_chain(data, task):
 
 def is_compiled():
     """Whether chains have been compiled, by this process or an earlier one."""
-    return bool(_run.signatures) or is_kept(_run)
+    return bool(_run.signatures) or is_cached(_run)

@@ -1,8 +1,8 @@
 """Exchanges of features that have several columns, or weights limited in sign.
 
 A support then has *active* columns. Those whose weight would have the wrong sign are
-left out, so that active-set steps need not know of signs: what they find is the SVM on
-the active columns, which costs no less than that on the support.
+left out, so that active-set steps need not know of signs: they solve the SVM on the
+active columns, whose objective is no smaller than that on the support.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class NearSamples(NamedTuple):
         Their signed entries, by active column and by sample.
     y, C : arrays (k,)
     far_w : array (p,)
-        What the other samples contribute to the weights.
+        Contribution of the other samples to the weights.
     far_sums : array (2,)
-        Their sums of alpha and of alpha y.
+        Sums of alpha and of alpha y over the other samples.
     scale : array (1,)
         Mean squared norm of the samples.
     """
@@ -131,12 +131,12 @@ def right_columns(data, columns, w):
     """The columns without those whose weight has the wrong sign."""
     if data.signs.shape[0] == 0:
         return columns
-    kept, size = new_indices(columns.shape[0]), 0
+    selected, size = new_indices(columns.shape[0]), 0
     for t in range(columns.shape[0]):
         if data.signs[columns[t]] * w[t] >= 0.0:
-            kept[size] = columns[t]
+            selected[size] = columns[t]
             size += 1
-    return part(kept, 0, size)
+    return part(selected, 0, size)
 
 
 @jit
@@ -149,8 +149,8 @@ def _position(columns, column):
 
 
 @jit_new
-def _near_with(data, near, before, after, own_alpha, alpha):
-    """The same near samples with other columns."""
+def _near_with(data, near, before, after, near_alpha, alpha):
+    """The near samples with other columns."""
     size, p = near.y.shape[0], after.shape[0]
     rows, columns, far_w = new_matrix(p, size), new_matrix(size, p), new_vector(p)
     for f in range(p):
@@ -160,7 +160,7 @@ def _near_with(data, near, before, after, own_alpha, alpha):
         if at >= 0:
             far_w[f] = near.far_w[at]
         else:
-            far_w[f] = dot(row, alpha, alpha.shape[0]) - dot(rows[f], own_alpha, size)
+            far_w[f] = dot(row, alpha, alpha.shape[0]) - dot(rows[f], near_alpha, size)
     return NearSamples(
         near.samples, rows, columns, near.y, near.C, far_w, near.far_sums, near.scale
     )
@@ -194,15 +194,15 @@ def with_columns(data, intercept, near, point, before, after, alpha):
     for f in range(p):
         trial.w[f] = other.far_w[f] + dot(other.rows[f], trial.alpha, size)
     workspace = new_workspace(size, room)
-    is_kept = True
-    # Those that enter first: without them the matrix may be singular.
+    is_updated = True
+    # Entering columns first: without them the matrix may be singular.
     for f in range(p):
-        if is_kept and _position(before, after[f]) < 0:
-            is_kept = change_inverse(trial, other.rows[f], 1.0, workspace)
+        if is_updated and _position(before, after[f]) < 0:
+            is_updated = change_inverse(trial, other.rows[f], 1.0, workspace)
     for f in range(before.shape[0]):
-        if is_kept and _position(after, before[f]) < 0:
-            is_kept = change_inverse(trial, near.rows[f], -1.0, workspace)
-    if not is_kept:
+        if is_updated and _position(after, before[f]) < 0:
+            is_updated = change_inverse(trial, near.rows[f], -1.0, workspace)
+    if not is_updated:
         compute_inverse(other, trial, intercept, workspace)
     return other, trial, workspace
 
@@ -211,8 +211,8 @@ def with_columns(data, intercept, near, point, before, after, alpha):
 def column_model(data, solution, smooth, features, alpha):
     """Estimated costs of exchanges; see ``smoothing.exchange_model``."""
     near, theta = solution.near, smooth.theta
-    own, coming = solution.columns, columns_of(data, features)
-    order, count, p = smooth.G.shape[0], coming.shape[0], own.shape[0]
+    active, entering = solution.columns, columns_of(data, features)
+    order, count, p = smooth.G.shape[0], entering.shape[0], active.shape[0]
     moving = moving_samples(theta)
     size = moving.shape[0]
     scaled, rows = new_matrix(order, size), new_matrix(count, size)
@@ -221,27 +221,27 @@ def column_model(data, solution, smooth, features, alpha):
         for t in range(size):
             scaled[j, t] = smooth.G[j, moving[t]] * theta[moving[t]]
     for k in range(count):
-        row = data.A[coming[k]]
+        row = data.A[entering[k]]
         for t in range(size):
             rows[k, t] = row[near.samples[moving[t]]]
             weighted[k, t] = rows[k, t] * theta[moving[t]]
-    c, own_c = new_vector(count), new_vector(p)
+    c, active_c = new_vector(count), new_vector(p)
     for k in range(count):
-        c[k] = dot(data.A[coming[k]], alpha, alpha.shape[0])
-        if data.signs.shape[0] > 0 and data.signs[coming[k]] * c[k] < 0.0:
+        c[k] = dot(data.A[entering[k]], alpha, alpha.shape[0])
+        if data.signs.shape[0] > 0 and data.signs[entering[k]] * c[k] < 0.0:
             c[k] = 0.0
     for f in range(p):
-        own_c[f] = near.far_w[f] + dot(near.rows[f], smooth.alpha, theta.shape[0])
+        active_c[f] = near.far_w[f] + dot(near.rows[f], smooth.alpha, theta.shape[0])
     inverse, seen = inverse_of(smooth.factor), product(scaled, rows)
     shared = product(inverse, seen.T)
-    positions, ends = _positions(data, own, solution.support)
+    positions, ends = _positions(data, active, solution.support)
     losses = new_matrix(features.shape[0], solution.support.shape[0])
     first = 0
     for k in range(features.shape[0]):
         last = first + n_columns_of(data, features[k : k + 1])
-        block = _own_block(rows, weighted, seen, shared, first, last)
+        block = _feature_block(rows, weighted, seen, shared, first, last)
         _find_losses(
-            block, inverse, shared[:, first:last], c[first:last], own_c, positions,
+            block, inverse, shared[:, first:last], c[first:last], active_c, positions,
             ends, losses[k],
         )  # fmt: skip
         first = last
@@ -264,7 +264,7 @@ def _positions(data, columns, support):
 
 
 @jit_new
-def _own_block(rows, weighted, seen, shared, first, last):
+def _feature_block(rows, weighted, seen, shared, first, last):
     """``I + A P A'`` of the columns of one feature."""
     block = new_matrix(last - first, last - first)
     for s in range(first, last):
@@ -278,14 +278,14 @@ def _own_block(rows, weighted, seen, shared, first, last):
 
 
 @jit_new
-def _find_losses(block, inverse, shared, c, own_c, positions, ends, losses):
+def _find_losses(block, inverse, shared, c, active_c, positions, ends, losses):
     """The expected increase when each of some features leaves and another enters.
 
     With N the block of the entering feature and S its ``A P A'`` with the columns of
-    the leaving one, whose own block is ``-K^-1``, elimination leaves a system with the
+    the leaving one, whose block is ``-K^-1``, elimination leaves a system with the
     matrix ``-K^-1 - S N^-1 S'``.
     """
-    p, size = own_c.shape[0], c.shape[0]
+    p, size = active_c.shape[0], c.shape[0]
     right = new_matrix(size, p + 1)
     for s in range(size):
         right[s, p] = c[s]
@@ -298,19 +298,19 @@ def _find_losses(block, inverse, shared, c, own_c, positions, ends, losses):
     start = 0
     for j in range(ends.shape[0]):
         width = ends[j] - start
-        system, rest = new_matrix(width, width), new_vector(width)
+        system, rhs = new_matrix(width, width), new_vector(width)
         for s in range(width):
             f = positions[start + s]
-            rest[s] = own_c[f]
+            rhs[s] = active_c[f]
             for e in range(size):
-                rest[s] -= shared[f, e] * right[e, p]
+                rhs[s] -= shared[f, e] * right[e, p]
             for t in range(width):
                 g = positions[start + t]
                 value = -inverse[f, g]
                 for e in range(size):
                     value -= shared[f, e] * right[e, g]
                 system[s, t] = value
-        losses[j] = -0.5 * (gain + _form(system, rest))
+        losses[j] = -0.5 * (gain + _form(system, rhs))
         start = ends[j]
 
 

@@ -156,7 +156,7 @@ def sum_of_squares(x, start, stop):
     return total
 
 
-# --- What columns contribute to a relaxation, if weights are limited in sign ----------
+# --- Contributions of columns to a relaxation, if weights are limited in sign ---------
 #
 # A column whose weight is free contributes its product ``c`` with alpha: its weight is
 # ``z c``. If the weight may not be negative, it contributes ``max(0, c)``, which has a
@@ -178,9 +178,9 @@ class Admitted(NamedTuple):
     slope : array (p,)
         ``dv/dc``.
     q : array (p,)
-        What replaces ``c^2``, or an empty array.
+        Replacement of ``c^2``, or an empty array.
     v_rate, q_rate : arrays (p,)
-        Their derivatives by the barrier, or empty arrays.
+        Derivatives of v and q by the barrier, or empty arrays.
     barrier : array (1,)
     """
 
@@ -217,19 +217,19 @@ def admit(signs, c, admitted):
         if sign == 0.0:
             v[f], q[f] = c[f], c[f] * c[f]
             continue
-        own = sign * c[f]
-        root = np.sqrt(own * own + 4.0 * t)
-        size = 0.5 * (own + root) if own >= 0.0 else 2.0 * t / (root - own)
+        value = sign * c[f]
+        root = np.sqrt(value * value + 4.0 * t)
+        size = 0.5 * (value + root) if value >= 0.0 else 2.0 * t / (root - value)
         # In units of the barrier: the logarithm needs a scale.
         log = np.log(size / np.sqrt(t))
         v[f], slope[f] = sign * size, size / root
-        q[f] = size * size + 2.0 * size * (own - size) + 2.0 * t * (1.0 + log)
+        q[f] = size * size + 2.0 * size * (value - size) + 2.0 * t * (1.0 + log)
         v_rate[f], q_rate[f] = sign / root, 2.0 * log + 1.0
 
 
 @jit
 def worth(admitted, start, stop):
-    """What a feature with these columns is worth: the sum of its q."""
+    """The worth of a feature with these columns: the sum of its q."""
     if admitted.q.shape[0] == 0:
         return sum_of_squares(admitted.v, start, stop)
     total = 0.0
@@ -275,7 +275,7 @@ def row_by_row(X, v, shift, first, last, out):
 
 @jit_nogil
 def column_by_column(X, v, shift, first, last, out):
-    """The same; columns are contiguous."""
+    """``row_by_row`` for contiguous columns."""
     for j in range(first, last):
         total = 0.0
         for i in range(X.shape[0]):

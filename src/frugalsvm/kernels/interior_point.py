@@ -135,7 +135,7 @@ class Pair(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What the interior point works on."""
+    """The arrays of the interior point."""
 
     point: Point
     step: Point
@@ -147,26 +147,21 @@ class Workspace(NamedTuple):
 
 
 @jit_new
-def _new_pair(program):
+def _new_workspace(program):
     q, m = program.offset.shape[0], program.y.shape[0]
     p, free = program.n_columns, program.R.shape[1]
-    return Pair(
+    point, step = zero_point(program), zero_point(program)
+    pair = Pair(
         new_vector(q), new_vector(m), new_vector(m), new_vector(p), new_vector(free)
     )
-
-
-@jit_new
-def _new_workspace(program):
-    point, step = zero_point(program), zero_point(program)
-    weight = new_vector(program.y.shape[0])
     return Workspace(
         point,
         step,
         new_admitted(program, point.c),
         new_newton(program),
-        _new_pair(program),
-        weight,
-        filled(program.R.shape[1], 0.0),
+        pair,
+        new_vector(m),
+        filled(free, 0.0),
     )
 
 
@@ -206,14 +201,14 @@ def _read_dual(program, point, pair):
 
 @jit
 def _find_worths(starts, admitted, worths):
-    """What each free feature is worth."""
+    """The worth of each free feature."""
     for j in range(worths.shape[0]):
         worths[j] = worth(admitted, starts[j], starts[j + 1])
 
 
 @jit
 def _penalty(R, h, squares, lam):
-    """What the free features subtract from twice the dual value, at prices lam."""
+    """The deduction of free features from twice the dual value, at prices lam."""
     if h.shape[0] == 1:
         return top_sum(squares, int(h[0] + 0.5))
     penalty = dot(h, lam, h.shape[0])
@@ -295,24 +290,24 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
     stalled, iterations = 0, 0
     refine, is_curved = False, R.shape[1] == 0
     while True:
-        own_primal = _read_primal(program, point, admitted.v, pair)
-        if own_primal < primal:
-            primal = own_primal
+        new_primal = _read_primal(program, point, admitted.v, pair)
+        if new_primal < primal:
+            primal = new_primal
             copy_to(pair.w, best.w)
             copy_to(point.choice.z, best.z)
         value = _read_dual(program, point, pair)
-        own_dual = value - 0.5 * _penalty(R, h, pair.squares, point.choice.lam)
-        if own_dual > dual:
-            dual = own_dual
+        new_dual = value - 0.5 * _penalty(R, h, pair.squares, point.choice.lam)
+        if new_dual > dual:
+            dual = new_dual
             copy_to(pair.alpha, best.alpha)
-        if _is_reached(goal, primal, dual):
+        if is_reached(goal, primal, dual):
             break
         if not released:
             uniform = value - 0.5 * point.choice.z[0] * total(pair.squares)
-            near = own_primal - uniform <= RELEASE_GAP * own_primal
+            near = new_primal - uniform <= RELEASE_GAP * new_primal
             if near or iterations >= RELEASE_AFTER:
                 released = True
-                least = RELEASE_PRODUCTS * own_primal / R.shape[1]
+                least = RELEASE_PRODUCTS * new_primal / R.shape[1]
                 worths = newton.residuals.z
                 _find_worths(program.starts, admitted, worths)
                 kappa = (
@@ -353,7 +348,7 @@ def interior_point(program, warm_w, attempt, goal, work, best, primal, dual):
 
 
 @jit
-def _is_reached(goal, primal, dual):
+def is_reached(goal, primal, dual):
     """Whether the gap is closed, the cutoff exceeded, or the flag set."""
     is_closed = primal - dual <= goal.tol * abs(primal)
     return is_closed or dual > goal.cutoff or goal.stop[0] != 0
@@ -375,6 +370,6 @@ def solve_program(program, warm_w, goal):
             program, guess, attempt, goal, work, best, primal, dual
         )
         iterations += more
-        if _is_reached(goal, primal, dual):
+        if is_reached(goal, primal, dual):
             break
     return BestPair(best, primal, dual, iterations, work.curvature)

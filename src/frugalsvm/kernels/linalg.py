@@ -1,4 +1,4 @@
-"""Small dense linear algebra for the interior-point kernels.
+"""Arrays, small dense linear algebra and random numbers for all kernels.
 
 Every matrix is C-contiguous with one row per feature, so the inner loops run along
 samples. Small matrices use plain loops (symmetric, no call overhead); large ones BLAS.
@@ -11,8 +11,6 @@ import numpy as np
 
 from ._jit import jit, jit_new
 
-# --- Making and copying arrays --------------------------------------------------------
-#
 # Numba compiles ``np.empty`` again for every type of argument; here it is compiled once
 # for each kind of array that kernels use.
 
@@ -38,10 +36,10 @@ def new_indices(size):
 @jit_new
 def new_marks(size):
     """A small number for each feature or sample, all zero."""
-    made = np.empty(size, dtype=np.int8)
+    marks = np.empty(size, dtype=np.int8)
     for t in range(size):
-        made[t] = 0
-    return made
+        marks[t] = 0
+    return marks
 
 
 @jit
@@ -54,9 +52,9 @@ def fill(x, value):
 @jit_new
 def filled(size, value):
     """A vector with all entries equal."""
-    made = new_vector(size)
-    fill(made, value)
-    return made
+    vector = new_vector(size)
+    fill(vector, value)
+    return vector
 
 
 @jit
@@ -84,7 +82,7 @@ def join(first, second):
     return both
 
 
-# --- Small dense linear algebra for the interior-point kernels ------------------------
+# --- Linear algebra -------------------------------------------------------------------
 
 # Up to this order a hand-written symmetric loop beats a BLAS call.
 LOOPS_UP_TO = 48
@@ -143,15 +141,15 @@ def kth_largest(values, k):
         keep_above = k <= above
         if not keep_above:
             k -= above + equal
-        kept = 0
+        n_next = 0
         for i in range(size):
             if (work[i] > pivot) if keep_above else (work[i] < pivot):
-                work[kept] = work[i]
-                kept += 1
-        if kept == 0:
+                work[n_next] = work[i]
+                n_next += 1
+        if n_next == 0:
             # Only with NaN among the values.
             return pivot
-        size = kept
+        size = n_next
     return pivot
 
 
@@ -206,9 +204,9 @@ def correlate(rows, values, out):
 
 
 @jit_new
-def product(left, right):
-    """``left @ right.T`` by BLAS."""
-    return np.dot(left, right.T)
+def product(A, B):
+    """``A @ B.T`` by BLAS."""
+    return np.dot(A, B.T)
 
 
 @jit_new
@@ -245,7 +243,7 @@ def weighted_gram(rows, weights, out, stop):
 
 @jit_new
 def _long_gram(rows, weights, out, stop):
-    """The same, in chunks of the samples."""
+    """``weighted_gram`` in chunks of the samples."""
     p, m = rows.shape
     for j in range(p):
         for k in range(j + 1):
@@ -265,17 +263,17 @@ def _long_gram(rows, weights, out, stop):
 
 
 @jit_new
-def _add_gram(left, right, out):
-    """Add ``left @ right.T`` to the lower triangle of ``out``."""
-    p, width = left.shape
+def _add_gram(scaled, rows, out):
+    """Add ``scaled @ rows.T`` to the lower triangle of ``out``."""
+    p, width = scaled.shape
     if p <= LOOPS_UP_TO:
         for j in range(p):
             for k in range(j + 1):
-                out[j, k] += dot(left[j], right[k], width)
+                out[j, k] += dot(scaled[j], rows[k], width)
         return
     for start in range(0, p, BLOCK):
         end = min(start + BLOCK, p)
-        block = product(left[start:end], right[:end])
+        block = product(scaled[start:end], rows[:end])
         for j in range(start, end):
             for k in range(j + 1):
                 out[j, k] += block[j - start, k]
@@ -295,8 +293,8 @@ def _factor_panel(matrix, diagonal, start, end):
         matrix[j, j] = root
         inverse = 1.0 / root
         for i in range(j + 1, order):
-            rest = matrix[i, j] - dot(matrix[i, start:j], row, width)
-            matrix[i, j] = rest * inverse
+            value = matrix[i, j] - dot(matrix[i, start:j], row, width)
+            matrix[i, j] = value * inverse
 
 
 @jit_new
@@ -374,7 +372,7 @@ def transpose(rows):
     return columns
 
 
-# --- Random numbers that depend only on the seed, not on the thread -------------------
+# --- Random numbers, which depend only on the seed and not on the thread --------------
 
 _ELEVEN, _THIRTEEN = np.uint64(11), np.uint64(13)
 _SEVEN, _SEVENTEEN = np.uint64(7), np.uint64(17)

@@ -3,8 +3,8 @@
     M = B - U F U',   B = 1 / omega + A theta A',   U_j = v / omega on feature j
 
 B has a block for each machine, of the same order for all, since machines have the same
-features; F holds ``bend rest`` of the free features. With L the Cholesky factors of the
-blocks, ``X = L^-1 U F^1/2`` and ``S = I - X' X``,
+features; F holds ``bend remainder`` of the free features. With L the Cholesky factors
+of the blocks, ``X = L^-1 U F^1/2`` and ``S = I - X' X``,
 
     M^-1 = L'^-1 (I + X S^-1 X') L^-1
 
@@ -12,10 +12,10 @@ so that the work is proportional to the number of machines, and not to its cube.
 the optimum X' X is close to I, and the difference would lose its digits. The same
 matrix is the sum
 
-    S = rest + F^1/2 V' T V F^1/2,   T = 1 / omega B^-1 A theta A'
+    S = remainder + F^1/2 V' T V F^1/2,   T = 1 / omega B^-1 A theta A'
 
-with ``V = omega U``: ``1 - F U' omega U`` is ``rest``, and T is what B^-1 takes away
-from omega, once divided by it on both sides.
+with ``V = omega U``: ``1 - F U' omega U`` is ``remainder``, and T is the difference of
+omega and B^-1, divided by omega on both sides.
 """
 
 from typing import NamedTuple
@@ -50,17 +50,17 @@ class MachineBlocks(NamedTuple):
         X', likewise.
     middle : array (free, free)
         S, and after factorisation its Cholesky factor.
-    own : array (n_machines, order)
+    parts : array (n_machines, order)
         Scratch for a right-hand side, block by block.
     shared : array (free,)
-        Scratch for what couples them.
+        Scratch for the free features, which couple the blocks.
     """
 
     rows: np.ndarray
     factors: np.ndarray
     couplings: np.ndarray
     middle: np.ndarray
-    own: np.ndarray
+    parts: np.ndarray
     shared: np.ndarray
 
 
@@ -72,7 +72,7 @@ def _new_table(height, width):
 
 @jit_new
 def no_blocks():
-    """There is one machine."""
+    """No blocks: there is one machine."""
     nothing = new_matrix(0, 0)
     return MachineBlocks(
         _new_table(0, 0), nothing, nothing, nothing, nothing, new_vector(0)
@@ -103,7 +103,7 @@ def new_blocks(program):
 
 @jit_new
 def factor_blocks(program, v, theta, scaling, blocks, stop):
-    """Form and factorise the blocks and what couples them.
+    """Form and factorise the blocks and their couplings.
 
     Unfinished if the flag ``stop`` is set.
     """
@@ -111,31 +111,25 @@ def factor_blocks(program, v, theta, scaling, blocks, stop):
     free = blocks.middle.shape[0]
     owners, roots = _owners(program), new_vector(free)
     for j in range(free):
-        roots[j] = np.sqrt(scaling.bend[j] * scaling.rest[j])
+        roots[j] = np.sqrt(scaling.bend[j] * scaling.remainder[j])
         fill(blocks.middle[j], 0.0)
-        blocks.middle[j, j] = scaling.rest[j]
+        blocks.middle[j, j] = scaling.remainder[j]
     gram = new_matrix(order, order)
     for k in range(count):
-        own = _part(blocks.factors, k, order)
+        factor = blocks.factors[k * order : (k + 1) * order]
         _form_gram(program, theta, k, blocks.rows[k], gram, stop)
-        _form_block(gram, scaling.omega, blocks.rows[k], own)
-        cholesky(own, stop)
+        _form_block(gram, scaling.omega, blocks.rows[k], factor)
+        cholesky(factor, stop)
         if stop[0] != 0:
             return
         share = _shares(v, scaling.omega, owners, roots, blocks.rows[k])
-        couplings = _part(blocks.couplings, k, free)
-        _couple(own, share, owners, blocks.rows[k], couplings)
+        couplings = blocks.couplings[k * free : (k + 1) * free]
+        _couple(factor, share, owners, blocks.rows[k], couplings)
         _add_middle(
-            own, gram, share, scaling.omega, owners, blocks.rows[k], blocks.middle
+            factor, gram, share, scaling.omega, owners, blocks.rows[k], blocks.middle
         )
     if free > 0:
         cholesky(blocks.middle, stop)
-
-
-@jit_new
-def _part(stacked, k, height):
-    """One of the matrices that stand one below the other."""
-    return stacked[k * height : (k + 1) * height]
 
 
 @jit_new
@@ -153,12 +147,12 @@ def _owners(program):
 def _form_gram(program, theta, machine, rows, out, stop):
     """``A theta A'`` of a machine."""
     start, end = program.rows.first[machine], program.rows.first[machine + 1]
-    own = new_matrix(rows.shape[0], end - start)
+    machine_rows = new_matrix(rows.shape[0], end - start)
     for s in range(rows.shape[0]):
-        row, target = program.rows.dense[rows[s]], own[s]
+        row, target = program.rows.dense[rows[s]], machine_rows[s]
         for i in range(end - start):
             target[i] = row[i]
-    weighted_gram(own, theta[start:end], out, stop)
+    weighted_gram(machine_rows, theta[start:end], out, stop)
     for s in range(rows.shape[0]):
         for t in range(s):
             out[t, s] = out[s, t]
@@ -223,7 +217,7 @@ def _forwards(factor, x):
 
 @jit
 def _backwards(factor, x):
-    """The same with the transposed inverse."""
+    """Overwrite x by its product with the inverse of the transposed matrix."""
     for i in range(factor.shape[0] - 1, -1, -1):
         x[i] /= factor[i, i]
         value = x[i]
@@ -235,21 +229,21 @@ def _backwards(factor, x):
 def solve_blocks(blocks, rhs):
     """Overwrite a right-hand side by the solution."""
     count, order = blocks.rows.shape
-    shared, own, free = blocks.shared, blocks.own, blocks.middle.shape[0]
+    shared, parts, free = blocks.shared, blocks.parts, blocks.middle.shape[0]
     fill(shared, 0.0)
     for k in range(count):
         for s in range(order):
-            own[k, s] = rhs[blocks.rows[k, s]]
-        _forwards(blocks.factors[k * order : (k + 1) * order], own[k])
+            parts[k, s] = rhs[blocks.rows[k, s]]
+        _forwards(blocks.factors[k * order : (k + 1) * order], parts[k])
         for j in range(free):
-            shared[j] += dot(blocks.couplings[k * free + j], own[k], order)
+            shared[j] += dot(blocks.couplings[k * free + j], parts[k], order)
     if free > 0:
         cholesky_solve(blocks.middle, shared)
     for k in range(count):
         for j in range(free):
             row = blocks.couplings[k * free + j]
             for s in range(order):
-                own[k, s] += shared[j] * row[s]
-        _backwards(blocks.factors[k * order : (k + 1) * order], own[k])
+                parts[k, s] += shared[j] * row[s]
+        _backwards(blocks.factors[k * order : (k + 1) * order], parts[k])
         for s in range(order):
-            rhs[blocks.rows[k, s]] = own[k, s]
+            rhs[blocks.rows[k, s]] = parts[k, s]

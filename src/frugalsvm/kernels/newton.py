@@ -65,25 +65,14 @@ class Newton(NamedTuple):
 @jit_new
 def new_newton(program):
     """The arrays of a Newton step, not set."""
+    q, m = program.offset.shape[0], program.y.shape[0]
+    n_rows, free = program.R.shape
     return Newton(
-        _new_residuals(program),
+        Residuals(new_vector(q), new_vector(m), new_vector(free)),
         new_scaling(program),
         new_system(program, is_by_feature(program)),
-        _new_right_hand_side(program),
+        RightHandSide(new_vector(m), new_vector(free), new_vector(n_rows)),
     )
-
-
-@jit_new
-def _new_residuals(program):
-    q, m = program.offset.shape[0], program.y.shape[0]
-    return Residuals(new_vector(q), new_vector(m), new_vector(program.R.shape[1]))
-
-
-@jit_new
-def _new_right_hand_side(program):
-    n_rows, free = program.R.shape
-    m = program.y.shape[0]
-    return RightHandSide(new_vector(m), new_vector(free), new_vector(n_rows))
 
 
 @jit
@@ -105,8 +94,8 @@ def _find_choice_residuals(program, choice, admitted, residual):
     R, starts = program.R, program.starts
     for j in range(R.shape[1]):
         charged = choice.s[j] + price_of(R, choice.lam, j)
-        own = worth(admitted, starts[j], starts[j + 1])
-        residual[j] = charged - own - choice.g[j]
+        value = worth(admitted, starts[j], starts[j + 1])
+        residual[j] = charged - value - choice.g[j]
 
 
 @jit
@@ -220,16 +209,16 @@ def _back_to_features(starts, v, scaling, du, d_lam, d_c):
     for j in range(starts.shape[0] - 1 if any_has_several(starts) else 0):
         if has_several(starts, j):
             _shrink_along(
-                v, scaling.omega, starts[j], starts[j + 1], scaling.rest[j], d_c
+                v, scaling.omega, starts[j], starts[j + 1], scaling.remainder[j], d_c
             )
 
 
 @jit
-def _shrink_along(v, omega, start, stop, rest, d_c):
-    """Multiply the part of ``d_c`` that is parallel to v / omega by ``rest``.
+def _shrink_along(v, omega, start, stop, factor, d_c):
+    """Multiply the part of ``d_c`` that is parallel to v / omega by ``factor``.
 
-    It is taken out twice, since what the first time leaves of it would be divided by H,
-    which may be tiny, when the step of z is computed.
+    It is taken out twice, since what remains of it after the first time would be
+    divided by H, which may be tiny, when the step of z is computed.
     """
     length = 0.0
     for f in range(start, stop):
@@ -246,7 +235,7 @@ def _shrink_along(v, omega, start, stop, rest, d_c):
         for f in range(start, stop):
             d_c[f] -= part * v[f] / omega[f]
     for f in range(start, stop):
-        d_c[f] += rest * taken * v[f] / omega[f]
+        d_c[f] += factor * taken * v[f] / omega[f]
 
 
 @jit

@@ -64,10 +64,10 @@ class SampleScaling(NamedTuple):
 
 
 class FeatureScaling(NamedTuple):
-    """H of the free features, omega and E of all columns, bend, shrink and rest.
+    """H of the free features, omega and E of all columns, bend, shrink and remainder.
 
     A feature of one column has no bend, and its shrink (one number for each column) is
-    1. ``rest`` is ``1 - 2 v' (1 / Omega) v / H``.
+    1. ``remainder`` is ``1 - 2 v' (1 / Omega) v / H``.
     """
 
     H: np.ndarray
@@ -75,11 +75,11 @@ class FeatureScaling(NamedTuple):
     E: np.ndarray
     bend: np.ndarray
     shrink: np.ndarray
-    rest: np.ndarray
+    remainder: np.ndarray
 
 
 class Scaling(NamedTuple):
-    """What the matrix of the Newton system consists of."""
+    """The parts of the matrix of the Newton system."""
 
     samples: SampleScaling
     features: FeatureScaling
@@ -100,16 +100,16 @@ class System(NamedTuple):
         The matrix, and after factorisation its Cholesky factor. Empty if there are
         blocks.
     blocks : MachineBlocks
-        What is factorised instead, with several machines and if du is left.
+        Factorised instead of the matrix, with several machines and if du is left.
     border, solved : arrays (n_border, order)
         Rows of the budgets (and of y of each machine, if dalpha is left), and the
         solutions for them.
     small : array (n_border, n_border)
-        What is left for the multipliers of the border.
+        Schur complement for the multipliers of the border.
     du, x : arrays (q,)
         Scratch for du and for a right-hand side of it.
     t : array (n_border,)
-        Those multipliers.
+        The multipliers of the border.
     """
 
     by_feature: bool
@@ -150,7 +150,7 @@ def new_scaling(program):
 
 @jit_new
 def new_system(program, by_feature):
-    """The arrays of a system, not set."""
+    """A system whose arrays are not set."""
     q, m = program.offset.shape[0], program.y.shape[0]
     p = program.n_columns
     order = q if by_feature else m
@@ -175,7 +175,7 @@ def has_several(starts, j):
 
 @jit
 def any_has_several(starts):
-    """Whether there is such a feature."""
+    """Whether any free feature has several columns."""
     n_features = starts.shape[0] - 1
     return starts[n_features] - starts[0] > n_features
 
@@ -246,7 +246,7 @@ def _scale_samples(C, samples, scaling):
 @jit
 def _scale_features(program, choice, admitted, released, scaling):
     R, starts = program.R, program.starts
-    H, omega, E, bend, shrink, rest = scaling
+    H, omega, E, bend, shrink, remainder = scaling
     v, slope = admitted.v, admitted.slope
     copy_to(slope[: program.n_forced], omega)
     for j in range(R.shape[1]):
@@ -257,12 +257,12 @@ def _scale_features(program, choice, admitted, released, scaling):
             for f in range(first, starts[j + 1]):
                 omega[f] = z * slope[f]
                 length += v[f] * v[f] / omega[f]
-            rest[j] = 1.0 / (1.0 + bend[j] * length)
-            fill(shrink[first : starts[j + 1]], rest[j])
+            remainder[j] = 1.0 / (1.0 + bend[j] * length)
+            fill(shrink[first : starts[j + 1]], remainder[j])
         else:
-            own = z * slope[first]
-            omega[first] = own + 2.0 * v[first] ** 2 / H[j]
-            rest[j] = own / omega[first]
+            plain = z * slope[first]
+            omega[first] = plain + 2.0 * v[first] ** 2 / H[j]
+            remainder[j] = plain / omega[first]
         for f in range(first, starts[j + 1]):
             for r in range(R.shape[0]):
                 E[r, f] = v[f] * R[r, j] / H[j]
@@ -319,11 +319,11 @@ def _subtract_bends(starts, v, scaling, matrix):
     omega = scaling.omega
     for j in range(starts.shape[0] - 1 if any_has_several(starts) else 0):
         if has_several(starts, j):
-            factor = scaling.bend[j] * scaling.rest[j]
+            factor = scaling.bend[j] * scaling.remainder[j]
             for f in range(starts[j], starts[j + 1]):
-                own = factor * v[f] / omega[f]
+                row_factor = factor * v[f] / omega[f]
                 for e in range(starts[j], f + 1):
-                    matrix[f, e] -= own * v[e] / omega[e]
+                    matrix[f, e] -= row_factor * v[e] / omega[e]
 
 
 @jit
@@ -385,7 +385,7 @@ def _coupling(row, other, scaling, by_feature):
     for j in range(scaling.H.shape[0]):
         ratio = row[j] * other[j] / scaling.H[j]
         if by_feature:
-            ratio *= scaling.rest[j]
+            ratio *= scaling.remainder[j]
         coupling += ratio
     return coupling
 

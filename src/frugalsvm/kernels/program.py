@@ -17,7 +17,7 @@ from .rows import Rows, stack
 
 # Largest fraction of C that the active samples of a class may need to balance frozen
 # ones: interior points are not at the bounds.
-MOST_USED = 0.99
+MAX_BALANCING = 0.99
 
 
 class Program(NamedTuple):
@@ -41,7 +41,7 @@ class Program(NamedTuple):
     starts : integer array (free + 1,)
         Where the columns of each free feature begin.
     signs : array (n_columns,)
-        Those of weights, see ``engine.columns``; empty if all are free.
+        Signs of the weights, see ``engine.columns``; empty if all are free.
     """
 
     rows: Rows
@@ -81,10 +81,10 @@ class Restriction(NamedTuple):
 @jit_new
 def _frozen(side, data):
     """The dual variables of frozen samples, zero for active ones."""
-    m, own = side.shape[0], data.A.shape[1]
+    m, n_each = side.shape[0], data.A.shape[1]
     alpha = filled(m, 0.0)
-    for start in range(0, m, own):
-        end = start + own
+    for start in range(0, m, n_each):
+        end = start + n_each
         _freeze(
             side[start:end],
             data.y[start:end],
@@ -114,7 +114,7 @@ def _freeze(side, y, C, intercept, alpha):
                 positive += C[i]
             else:
                 negative += C[i]
-    can_balance = -MOST_USED * positive <= excess <= MOST_USED * negative
+    can_balance = -MAX_BALANCING * positive <= excess <= MAX_BALANCING * negative
     if intercept and not can_balance:
         for i in range(side.shape[0]):
             side[i] = 0
@@ -148,15 +148,15 @@ def _take(values, samples):
 @jit_new
 def _offset(data, columns, means, alpha):
     """The contribution of frozen samples to the products of the rows with alpha."""
-    p, own = columns.shape[0], data.A.shape[1]
+    p, n_each = columns.shape[0], data.A.shape[1]
     n_columns = data.A.shape[0] // data.n_machines
     balances = new_vector(data.n_machines)
     for k in range(data.n_machines):
-        balances[k] = dot(data.y[k * own :], alpha[k * own :], own)
+        balances[k] = dot(data.y[k * n_each :], alpha[k * n_each :], n_each)
     offset = new_vector(p + data.n_machines if data.intercept else p)
     for t in range(p):
         k = columns[t] // n_columns
-        shared = dot(data.A[columns[t]], alpha[k * own :], own)
+        shared = dot(data.A[columns[t]], alpha[k * n_each :], n_each)
         offset[t] = shared - means[t] * balances[k]
     if data.intercept:
         copy_to(balances, offset[p:])
@@ -196,20 +196,20 @@ def dual_point(restriction, alpha):
 @jit_new
 def margins_of(data, columns, w, means):
     """Margins of all samples; ``w`` of centred rows, intercepts last if any."""
-    p, m, own = columns.shape[0], data.y.shape[0], data.A.shape[1]
+    p, m, n_each = columns.shape[0], data.y.shape[0], data.A.shape[1]
     n_columns = data.A.shape[0] // data.n_machines
     margins = new_vector(m)
     for k in range(data.n_machines):
         b = w[p + k] if w.shape[0] > p else 0.0
-        for i in range(k * own, (k + 1) * own):
+        for i in range(k * n_each, (k + 1) * n_each):
             margins[i] = b * data.y[i]
     for t in range(p):
         row = data.A[columns[t]]
         weight = w[t]
         mean = means[t]
         if weight != 0.0:
-            start = columns[t] // n_columns * own
+            start = columns[t] // n_columns * n_each
             y, out = data.y[start:], margins[start:]
-            for i in range(own):
+            for i in range(n_each):
                 out[i] += weight * (row[i] - mean * y[i])
     return margins

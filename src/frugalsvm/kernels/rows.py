@@ -5,7 +5,7 @@ nearly all entries of a program are zero, only the others are kept, sample by sa
 and results are centred instead of rows: the work of an iteration then depends on the
 number of nonzero entries.
 
-With several machines a row has the samples of its own machine only, and is zero at all
+With several machines a row has the samples of its machine only, and is zero at all
 others: products are made machine by machine.
 """
 
@@ -33,7 +33,7 @@ LARGE = 2**16
 # square of the pairs of entries of a sample, which the Gram matrix takes time for.
 SPARSE_FRACTION = 0.1
 # Centring must leave this fraction of the squares of each row, or digits would be lost.
-LEAST_LEFT = 0.25
+MIN_CENTRED = 0.25
 
 
 class Rows(NamedTuple):
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     ----------
     dense : array (q, m)
         The rows, or an empty array if they are kept as entries. With several machines,
-        each row begins with the samples of its own.
+        each row begins with the samples of its machine.
     starts : integer array (m + 1,)
         Position of the first entry of each sample, or an empty array.
     features : integer array
@@ -75,7 +75,7 @@ def stack(data, features, samples, y):
     p, size = features.shape[0], samples.shape[0]
     if data.n_machines > 1:
         return _stack_machines(data, features, samples, y)
-    first, one = new_indices(2), new_indices(0)
+    first, no_machines = new_indices(2), new_indices(0)
     first[0], first[1] = 0, size
     means = filled(p, 0.0)
     if data.intercept:
@@ -83,12 +83,14 @@ def stack(data, features, samples, y):
         for t in range(p):
             means[t] = dot(data.A[features[t]], data.y, m) / m
     # With more features than samples the matrix of the samples is factorised, which
-    # needs dense rows: see ``newton.is_by_feature``.
+    # needs dense rows: see ``newton_system.is_by_feature``.
     if p < size and p * size >= LARGE:
         starts, is_sparse = _find_starts(data.A, features, samples, means, y)
         if is_sparse:
             numbers, values = _take_entries(data.A, features, samples, starts)
-            return Rows(new_matrix(0, 0), starts, numbers, values, means, y, one, first)
+            return Rows(
+                new_matrix(0, 0), starts, numbers, values, means, y, no_machines, first
+            )
     q = p + 1 if data.intercept else p
     rows = new_matrix(q, size)
     for t in range(p):
@@ -99,16 +101,16 @@ def stack(data, features, samples, y):
         for i in range(size):
             rows[p, i] = y[i]
     nowhere = new_indices(0)
-    return Rows(rows, nowhere, nowhere, new_vector(0), means, y, one, first)
+    return Rows(rows, nowhere, nowhere, new_vector(0), means, y, no_machines, first)
 
 
 @jit_new
 def _first_samples(data, samples):
     """Where the samples of each machine begin among some samples."""
-    n_own, at = data.A.shape[1], 0
+    n_each, at = data.A.shape[1], 0
     first = new_indices(data.n_machines + 1)
     for k in range(first.shape[0]):
-        while at < samples.shape[0] and samples[at] < k * n_own:
+        while at < samples.shape[0] and samples[at] < k * n_each:
             at += 1
         first[k] = at
     return first
@@ -116,8 +118,8 @@ def _first_samples(data, samples):
 
 @jit_new
 def _stack_machines(data, features, samples, y):
-    """The rows of several machines: each has the samples of its own."""
-    p, n_own, first = features.shape[0], data.A.shape[1], _first_samples(data, samples)
+    """The rows of several machines, each at the samples of its machine."""
+    p, n_each, first = features.shape[0], data.A.shape[1], _first_samples(data, samples)
     n_columns = data.A.shape[0] // data.n_machines
     widest = 0
     for k in range(data.n_machines):
@@ -128,12 +130,12 @@ def _stack_machines(data, features, samples, y):
         k = features[t] // n_columns if t < p else t - p
         machines[t] = k
         if t < p and data.intercept:
-            own_y = data.y[k * n_own : (k + 1) * n_own]
-            means[t] = dot(data.A[features[t]], own_y, n_own) / n_own
+            labels = data.y[k * n_each : (k + 1) * n_each]
+            means[t] = dot(data.A[features[t]], labels, n_each) / n_each
         for i in range(first[k], first[k + 1]):
             value = y[i]
             if t < p:
-                value = data.A[features[t], samples[i] - k * n_own] - y[i] * means[t]
+                value = data.A[features[t], samples[i] - k * n_each] - y[i] * means[t]
             rows[t, i - first[k]] = value
     nowhere = new_indices(0)
     return Rows(rows, nowhere, nowhere, new_vector(0), means, y, machines, first)
@@ -157,7 +159,7 @@ def _find_starts(A, features, samples, means, y):
             starts[i + 1] += value != 0.0
             count += value != 0.0
         centred = squares + means[t] * (means[t] * size - 2.0 * shared)
-        if count > most or centred < LEAST_LEFT * squares:
+        if count > most or centred < MIN_CENTRED * squares:
             return starts, False
     pairs = 0.0
     for i in range(size):
@@ -197,9 +199,9 @@ def _combine_machines(weights, rows, out):
     fill(out, 0.0)
     for t in range(weights.shape[0]):
         start, end = rows.first[rows.machines[t]], rows.first[rows.machines[t] + 1]
-        row, own, weight = rows.dense[t], out[start:end], weights[t]
-        for i in range(own.shape[0]):
-            own[i] += weight * row[i]
+        row, part, weight = rows.dense[t], out[start:end], weights[t]
+        for i in range(part.shape[0]):
+            part[i] += weight * row[i]
 
 
 @jit

@@ -23,6 +23,8 @@ from .bounds import (
     bound_and_price,
     reduced_values,
     repair_machines,
+    round_down,
+    round_up,
     square_bounds,
 )
 from .linalg import copy_to, kth_largest, new_indices, new_marks, new_matrix, new_vector
@@ -31,14 +33,9 @@ FIXED_OUT, OPEN, FIXED_IN = -1, 0, 1
 
 
 @jit_strict_part
-def _down(x):
-    return np.nextafter(x, -np.inf)
-
-
-@jit_strict_part
 def _half_gain(larger, smaller):
     """``1/2 max(0, larger - smaller)``, rounded down."""
-    return 0.5 * max(0.0, _down(larger - smaller))
+    return 0.5 * max(0.0, round_down(larger - smaller))
 
 
 @jit_strict_part
@@ -61,11 +58,11 @@ def screen(alpha, squares, forced, free, k, costs, budget, cutoff):
             decision[t] = FIXED_OUT
             continue
         # Value of the feature less its cost, rounded up; may be negative.
-        worth = np.nextafter(values[position] - mu * prices[position], np.inf)
-        worth = np.nextafter(worth + 1e-15 * abs(mu * prices[position]), np.inf)
-        if _down(bound + _half_gain(kth, worth)) > cutoff:
+        worth = round_up(values[position] - mu * prices[position])
+        worth = round_up(worth + 1e-15 * abs(mu * prices[position]))
+        if round_down(bound + _half_gain(kth, worth)) > cutoff:
             decision[t] = FIXED_OUT
-        elif _down(bound + _half_gain(reduced[position], next_)) > cutoff:
+        elif round_down(bound + _half_gain(reduced[position], next_)) > cutoff:
             decision[t] = FIXED_IN
         position += 1
     return decision
@@ -95,7 +92,7 @@ class RegionBatch(NamedTuple):
 
 
 class BatchBounds(NamedTuple):
-    """What is known of the regions of a batch.
+    """Bounds and screening of the regions of a batch.
 
     Attributes
     ----------
@@ -130,7 +127,7 @@ def bound_rows(data, points, products, regions, cutoffs):
 @jit_strict_nogil
 def _bound_rows(data, points, products, regions, cutoffs):
     count = points.shape[0]
-    found = BatchBounds(
+    batch = BatchBounds(
         new_vector(count),
         new_matrix(count, products.shape[1]),
         new_marks(regions.free.shape[0]),
@@ -140,7 +137,7 @@ def _bound_rows(data, points, products, regions, cutoffs):
         start, end = regions.free_starts[t], regions.free_starts[t + 1]
         free = regions.free[start:end]
         forced = regions.forced[regions.forced_starts[t] : regions.forced_starts[t + 1]]
-        squares, k = found.squares[t], regions.k[t]
+        squares, k = batch.squares[t], regions.k[t]
         upper = square_bounds(
             products[t], data.norms, points[t], data.starts, data.columns, data.signs
         )
@@ -148,23 +145,20 @@ def _bound_rows(data, points, products, regions, cutoffs):
         bound, _ = bound_and_price(
             points[t], squares, forced, free, k, data.costs, np.inf
         )
-        found.bounds[t] = bound
-        found.n_decided[t] = 0
+        batch.bounds[t] = bound
+        batch.n_decided[t] = 0
         if bound > cutoffs[t]:
             continue
         decided = screen(
             points[t], squares, forced, free, k, data.costs, np.inf, cutoffs[t]
         )
-        copy_to(decided, found.decision[start:end])
+        copy_to(decided, batch.decision[start:end])
         for j in range(decided.shape[0]):
-            found.n_decided[t] += decided[j] != 0
-    return found.bounds, found.squares, found.decision, found.n_decided
-
-
-# --- Screening as a function that Python can call, for engines that price elsewhere ---
+            batch.n_decided[t] += decided[j] != 0
+    return batch.bounds, batch.squares, batch.decision, batch.n_decided
 
 
 @jit_strict
 def screen_region(alpha, squares, forced, free, k, costs, budget, cutoff):
-    """Decide free features; see ``screening.screen``."""
+    """``screen`` for calls from Python."""
     return screen(alpha, squares, forced, free, k, costs, budget, cutoff)

@@ -105,7 +105,7 @@ def _slopes(C, alpha, tau, theta):
 
 @jit_new
 def moving_samples(theta):
-    """Samples whose alpha moves at all."""
+    """The samples whose alpha moves."""
     largest = 0.0
     for i in range(theta.shape[0]):
         largest = max(largest, theta[i])
@@ -161,11 +161,11 @@ def _begin(near, point, tau, slack, alpha, theta):
     _slopes(near.C, alpha, tau, theta)
     for t in range(point.size[0]):
         i = point.free[t]
-        own, room = point.alpha[i], near.C[i] - point.alpha[i]
-        if own > 0.0 and room > 0.0:
-            both = own * room
-            theta[i] = both * both / (tau * (own * own + room * room))
-            alpha[i] = own + theta[i] * (slack[i] + tau / own - tau / room)
+        value, room = point.alpha[i], near.C[i] - point.alpha[i]
+        if value > 0.0 and room > 0.0:
+            both = value * room
+            theta[i] = both * both / (tau * (value * value + room * room))
+            alpha[i] = value + theta[i] * (slack[i] + tau / value - tau / room)
 
 
 @jit_new
@@ -284,12 +284,12 @@ def exchange_model(data, near, smooth, features, c):
             free[k] -= seen[j, k] * shared[j, k]
     losses = new_matrix(p, count)
     for j in range(p):
-        own = near.far_w[j] + dot(near.rows[j], smooth.alpha, theta.shape[0])
-        rest = -inverse[j, j]
+        c_j = near.far_w[j] + dot(near.rows[j], smooth.alpha, theta.shape[0])
+        diagonal = -inverse[j, j]
         for k in range(count):
             more, both = 1.0 + max(0.0, free[k]), shared[j, k]
-            change = own * own * more - 2.0 * own * c[k] * both + c[k] * c[k] * rest
-            losses[j, k] = -0.5 * change / (rest * more - both * both)
+            change = c_j * c_j * more - 2.0 * c_j * c[k] * both + c[k] * c[k] * diagonal
+            losses[j, k] = -0.5 * change / (diagonal * more - both * both)
     return ExchangeModel(features, losses)
 
 
@@ -345,36 +345,36 @@ def best_intercept(scores, y, C, pull):
                     strictly += weights[i]
             if slope + strictly < 0.0:
                 return pivot
-            kept = 0
+            n_next = 0
             for i in range(size):
                 if breaks[i] < pivot:
-                    breaks[kept] = breaks[i]
-                    weights[kept] = weights[i]
-                    kept += 1
-            size = kept
+                    breaks[n_next] = breaks[i]
+                    weights[n_next] = weights[i]
+                    n_next += 1
+            size = n_next
             continue
         if not keep_below:
             slope += below
-        kept = 0
+        n_next = 0
         for i in range(size):
             if (breaks[i] <= pivot) == keep_below:
-                breaks[kept] = breaks[i]
-                weights[kept] = weights[i]
-                kept += 1
-        if kept == 0 or kept == size:
+                breaks[n_next] = breaks[i]
+                weights[n_next] = weights[i]
+                n_next += 1
+        if n_next == 0 or n_next == size:
             return pivot
-        size = kept
+        size = n_next
     return breaks[0]
 
 
 @jit
-def _kept(excess, mass):
-    """Fraction of a class that is kept if its sum is too large."""
+def _reduction(excess, mass):
+    """Factor that lowers a class if its sum is too large."""
     return max(0.0, 1.0 - excess / mass) if excess > 0.0 and mass > 0.0 else 1.0
 
 
 @jit
-def _raised(missing, room):
+def _rise(missing, room):
     """Fraction of its room by which a class is raised if its sum is too small."""
     return min(1.0, missing / room) if missing > 0.0 and room > 0.0 else 0.0
 
@@ -396,9 +396,9 @@ def balance(alpha, y, C, offset):
             negative += alpha[i]
             negative_room += C[i] - alpha[i]
     excess = positive - negative + offset
-    up, down = _kept(excess, positive), _kept(-excess, negative)
-    rise = _raised(-excess - negative, positive_room)
-    other_rise = _raised(excess - positive, negative_room)
+    up, down = _reduction(excess, positive), _reduction(-excess, negative)
+    rise = _rise(-excess - negative, positive_room)
+    other_rise = _rise(excess - positive, negative_room)
     for i in range(alpha.shape[0]):
         if y[i] > 0:
             alpha[i] = up * alpha[i] + rise * (C[i] - alpha[i])
@@ -423,10 +423,7 @@ def longest_step(value, change):
     return 1.0 / worst if worst > 0.0 else 1e300
 
 
-# --- The best intercept for given weights ---------------------------------------------
-
-
 @jit_entry
 def intercept_of(scores, y, C):
-    """The best intercept for given scores; see ``hinge.best_intercept``."""
+    """The best intercept for given scores."""
     return best_intercept(scores, y, C, 0.0)

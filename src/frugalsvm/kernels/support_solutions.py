@@ -1,4 +1,4 @@
-"""The SVM on a support, and how to get from it to that of a neighbouring support."""
+"""The SVM on a support, and the step to that on a neighbouring support."""
 
 from typing import NamedTuple
 
@@ -77,11 +77,11 @@ def _slacks(data, columns, w, b):
 
 
 @jit_new
-def spread(near, own, alpha):
+def spread(near, near_alpha, alpha):
     """The dual variables of all samples, given new ones for the near samples."""
     whole = alpha.copy()
-    for t in range(own.shape[0]):
-        whole[near.samples[t]] = own[t]
+    for t in range(near_alpha.shape[0]):
+        whole[near.samples[t]] = near_alpha[t]
     return whole
 
 
@@ -238,9 +238,9 @@ def after_exchange(data, solution, position, feature, goal, n_near):
     near.far_w[position] = trial.w[position] - dot(after, point.alpha, size)
     _write_row(near, position, after)
     # The entering feature first: without it the matrix may be singular.
-    is_kept = change_inverse(trial, after, 1.0, workspace)
-    is_kept = is_kept and change_inverse(trial, before, -1.0, workspace)
-    if not is_kept:
+    is_updated = change_inverse(trial, after, 1.0, workspace)
+    is_updated = is_updated and change_inverse(trial, before, -1.0, workspace)
+    if not is_updated:
         compute_inverse(near, trial, data.intercept, workspace)
     status, n_steps = take_steps(
         near, trial, data.intercept, goal, data.stop, workspace

@@ -15,14 +15,13 @@ import numpy as np
 
 from ._jit import jit, jit_new
 from .data import admit_exactly, columns_of
-from .interior_point import BestPair, Goal, PrimalDual, solve_program
+from .interior_point import BestPair, Goal, PrimalDual, is_reached, solve_program
 from .linalg import (
     add,
     copy_to,
     dot,
     fill,
     filled,
-    kth_largest,
     new_indices,
     new_marks,
     new_matrix,
@@ -32,7 +31,7 @@ from .linalg import (
 from .program import Program, dual_point, margins_of, restrict
 from .rows import Rows, combine_rows, correlate_rows
 from .smoothing import best_intercept, hinge_sum
-from .working_set import grow_samples
+from .working_set import freeze_far, grow_samples
 
 # --- The SVM with signs, by leaving columns out ---------------------------------------
 #
@@ -56,7 +55,7 @@ def _copy(values):
 
 
 @jit_new
-def _without(program, left_out):
+def _without(program, excluded):
     """The program without some columns, which become zeros, and without signs."""
     rows, p = program.rows, program.n_columns
     dense = new_matrix(rows.dense.shape[0], rows.dense.shape[1])
@@ -68,12 +67,12 @@ def _without(program, left_out):
         _copy(rows.means),
     )
     for f in range(p):
-        if left_out[f] != 0:
+        if excluded[f] != 0:
             offset[f], means[f] = 0.0, 0.0
             if dense.shape[0] > 0:
                 fill(dense[f], 0.0)
     for t in range(values.shape[0]):
-        if left_out[rows.features[t]] != 0:
+        if excluded[rows.features[t]] != 0:
             values[t] = 0.0
     return Program(
         Rows(
@@ -95,7 +94,7 @@ def _objective(program, w, margins):
 
 @jit
 def _bound(program, alpha, c, admitted):
-    """The dual value; ``c`` receives what each column would have as a weight."""
+    """The dual value; ``c`` receives the weight that each column would have."""
     p = program.n_columns
     correlate_rows(program.rows, alpha, c)
     add(c, program.offset[:p], 1.0)
@@ -104,51 +103,51 @@ def _bound(program, alpha, c, admitted):
 
 
 @jit
-def _move(w, other, signs, left_out):
+def _move(w, other, signs, excluded):
     """Move w towards others, as far as signs admit; the column that leaves, or -1."""
     length, leaving, most = 1.0, -1, 0.0
     for f in range(signs.shape[0]):
         excess = -signs[f] * other[f]
-        if left_out[f] == 0 and excess > 0.0:
+        if excluded[f] == 0 and excess > 0.0:
             ratio = w[f] / (w[f] - other[f])
             if ratio < length or (ratio == length and excess > most):
                 length, leaving, most = ratio, f, excess
     for f in range(w.shape[0]):
         w[f] += length * (other[f] - w[f])
     for f in range(signs.shape[0]):
-        if f == leaving or left_out[f] != 0 or signs[f] * w[f] < 0.0:
+        if f == leaving or excluded[f] != 0 or signs[f] * w[f] < 0.0:
             w[f] = 0.0
     return leaving
 
 
 @jit
-def _enter(signs, c, left_out, enter_all):
+def _enter(signs, c, excluded, enter_all):
     """Let columns enter whose weights would gain, or all; whether there are any."""
-    found = False
+    any_entered = False
     for f in range(signs.shape[0]):
-        if left_out[f] != 0 and (enter_all or signs[f] * c[f] > 0.0):
-            left_out[f], found = 0, True
-    return found
+        if excluded[f] != 0 and (enter_all or signs[f] * c[f] > 0.0):
+            excluded[f], any_entered = 0, True
+    return any_entered
 
 
 @jit
-def _leave_out(signs, w, left_out):
+def _leave_out(signs, w, excluded):
     """Leave out the columns whose weights are zero or have the wrong sign."""
-    fill(left_out, 0)
+    fill(excluded, 0)
     for f in range(signs.shape[0]):
         if signs[f] != 0.0 and signs[f] * w[f] <= 0.0:
-            w[f], left_out[f] = 0.0, 1
+            w[f], excluded[f] = 0.0, 1
 
 
 @jit_new
-def solve_by_signs(program, found, goal):
+def solve_by_signs(program, pair, goal):
     """Improve the solution of a program without free features.
 
     Parameters
     ----------
     program : Program
-    found : BestPair
-        What the interior point has found.
+    pair : BestPair
+        The result of the interior point.
     goal : Goal
 
     Returns
@@ -158,30 +157,28 @@ def solve_by_signs(program, found, goal):
     """
     signs, p = program.signs, program.n_columns
     cold, margins = new_vector(0), new_vector(program.y.shape[0])
-    c, admitted, left_out = new_vector(p), new_vector(p), new_marks(p)
-    w, alpha = _copy(found.solution.w), _copy(found.solution.alpha)
-    _leave_out(signs, w, left_out)
-    best, primal, dual = _copy(w), _objective(program, w, margins), found.dual
-    own_goal = Goal(0.1 * goal.tol, np.inf, goal.stop)
-    iterations, before, tried_all = found.iterations, np.inf, False
+    c, admitted, excluded = new_vector(p), new_vector(p), new_marks(p)
+    w, alpha = _copy(pair.solution.w), _copy(pair.solution.alpha)
+    _leave_out(signs, w, excluded)
+    best, primal, dual = _copy(w), _objective(program, w, margins), pair.dual
+    free_goal = Goal(0.1 * goal.tol, np.inf, goal.stop)
+    iterations, before, tried_all = pair.iterations, np.inf, False
     for _ in range(MOST_CHANGES + CHANGES_PER_COLUMN * p):
-        free = solve_program(_without(program, left_out), cold, own_goal)
+        free = solve_program(_without(program, excluded), cold, free_goal)
         iterations += free.iterations
         bound = _bound(program, free.solution.alpha, c, admitted)
         if bound > dual:
             dual = bound
             copy_to(free.solution.alpha, alpha)
-        leaving = _move(w, free.solution.w, signs, left_out)
+        leaving = _move(w, free.solution.w, signs, excluded)
         value = _objective(program, w, margins)
         if value < primal:
             primal = value
             copy_to(w, best)
-        if primal - dual <= goal.tol * abs(primal) or dual > goal.cutoff:
-            break
-        if goal.stop[0] != 0:
+        if is_reached(goal, primal, dual):
             break
         if leaving >= 0:
-            left_out[leaving] = 1
+            excluded[leaving] = 1
             continue
         # The loss has kinks, so columns may gain only if they enter together.
         is_stuck = not primal < before
@@ -189,13 +186,13 @@ def solve_by_signs(program, found, goal):
             break
         tried_all = is_stuck
         before = primal
-        if not _enter(signs, c, left_out, is_stuck):
+        if not _enter(signs, c, excluded, is_stuck):
             tried_all = True
-            if not _enter(signs, c, left_out, True):
+            if not _enter(signs, c, excluded, True):
                 break
     z = filled(0, 0.0)
     return BestPair(
-        PrimalDual(best, z, alpha), primal, dual, iterations, found.curvature
+        PrimalDual(best, z, alpha), primal, dual, iterations, pair.curvature
     )
 
 
@@ -238,8 +235,8 @@ class SVMTask(NamedTuple):
 def near_samples(n_samples: int, n_columns: int) -> int:
     """Number of samples that are active at first, given weights to start from."""
     size = int(NEAR_RATE * (n_columns + 1) + NEAR_FRACTION * n_samples) + NEAR_EXTRA
-    is_few = size <= MOST_NEAR * n_samples and n_samples < MOST_SAMPLES
-    return size if is_few else n_samples
+    saves_work = size <= MOST_NEAR * n_samples and n_samples < MOST_SAMPLES
+    return size if saves_work else n_samples
 
 
 class SVM(NamedTuple):
@@ -302,27 +299,20 @@ def _first_sides(data, task):
     if task.warm_w.shape[0] == 0 or task.n_near >= m:
         return side
     margins = _start_margins(data, task)
-    distance = new_vector(m)
-    for i in range(m):
-        distance[i] = abs(1.0 - margins[i])
-    # Ties count as near: all distances may be equal.
-    near = kth_largest(distance, m - task.n_near + 1)
-    for i in range(m):
-        if distance[i] > near:
-            side[i] = 1 if margins[i] < 1.0 else -1
+    freeze_far(margins, task.n_near, side)
     return side
 
 
 @jit_new
-def _drop_ghosts(program, found, goal):
+def _drop_barrier_weights(program, pair, goal):
     """Set weights to zero that are positive only because of the barrier.
 
     Not if the objective would rise by more than the tolerance: weights of columns of
     large numbers are so small that errors of alpha decide about the sign of c.
     """
-    w, margins = found.solution.w, new_vector(program.y.shape[0])
+    w, margins = pair.solution.w, new_vector(program.y.shape[0])
     c, dropped = new_vector(program.n_columns), new_vector(w.shape[0])
-    correlate_rows(program.rows, found.solution.alpha, c)
+    correlate_rows(program.rows, pair.solution.alpha, c)
     add(c, program.offset[: c.shape[0]], 1.0)
     copy_to(w, dropped)
     for f in range(c.shape[0]):
@@ -332,15 +322,8 @@ def _drop_ghosts(program, found, goal):
     objective = 0.5 * dot(dropped, dropped, c.shape[0])
     objective += hinge_sum(margins, program.C) + program.mass
     objective -= dot(dropped, program.offset, dropped.shape[0])
-    if objective <= found.primal + goal.tol * abs(found.primal):
+    if objective <= pair.primal + goal.tol * abs(pair.primal):
         copy_to(dropped, w)
-
-
-@jit
-def _is_open(found, goal):
-    """Whether a gap is left because the interior point gave up."""
-    is_closed = found.primal - found.dual <= goal.tol * abs(found.primal)
-    return not is_closed and found.dual <= goal.cutoff and goal.stop[0] == 0
 
 
 @jit_new
@@ -355,25 +338,26 @@ def solve_svm(data, task):
             data, task.support, nothing, side, new_matrix(0, 0), new_vector(0)
         )
         # The original weights stay the better start if samples join.
-        found = solve_program(part.program, task.warm_w, goal)
+        pair = solve_program(part.program, task.warm_w, goal)
         rounds += 1
         if part.program.signs.shape[0] > 0:
-            if _is_open(found, goal):
-                found = solve_by_signs(part.program, found, goal)
+            if is_reached(goal, pair.primal, pair.dual):
+                _drop_barrier_weights(part.program, pair, goal)
             else:
-                _drop_ghosts(part.program, found, goal)
-        own_w, means = found.solution.w, part.means
-        margins = margins_of(data, part.columns, own_w, means)
+                # The interior point gave up.
+                pair = solve_by_signs(part.program, pair, goal)
+        centred_w, means = pair.solution.w, part.means
+        margins = margins_of(data, part.columns, centred_w, means)
         is_whole = part.samples.shape[0] == side.shape[0]
-        if is_whole or found.dual > task.cutoff or data.stop[0] != 0:
+        if is_whole or pair.dual > task.cutoff or data.stop[0] != 0:
             break
-        is_closed = found.primal - found.dual <= task.tol * abs(found.primal)
+        is_closed = pair.primal - pair.dual <= task.tol * abs(pair.primal)
         if is_closed and not grow_samples(margins, side):
             break
         if rounds == NEAR_ROUNDS or not is_closed:
             fill(side, 0)
-    alpha = dual_point(part, found.solution.alpha)
-    b, objective = _polish_intercept(data.y, data.C, own_w, means, margins)
+    alpha = dual_point(part, pair.solution.alpha)
+    b, objective = _polish_intercept(data.y, data.C, centred_w, means, margins)
     w = new_vector(means.shape[0])
-    copy_to(own_w[: w.shape[0]], w)
-    return SVM(w, b, alpha, objective, found.dual, rounds)
+    copy_to(centred_w[: w.shape[0]], w)
+    return SVM(w, b, alpha, objective, pair.dual, rounds)

@@ -112,18 +112,6 @@ def _start(tasks, t):
     return WorkingSetArrays(features, side)
 
 
-@jit
-def _goal(task):
-    return RelaxationGoal(
-        task["tol"],
-        task["fine_tol"],
-        task["cutoff"],
-        task["max_rounds"],
-        task["rough"] != 0,
-        task["n_before"],
-    )
-
-
 @jit_new
 def _write_primal(data, region, last, z, curvature, w):
     """Write z and curvatures of all features, and weights of forced and free ones."""
@@ -161,15 +149,15 @@ def _decide(data, region, alpha, squares, cutoff, decision):
 
 
 @jit
-def _write(found, n_before, answer):
+def _write(relaxed, n_before, answer):
     """Write all numbers of an answer except those of screening."""
-    answer["bound"] = found.bound
-    answer["price"] = found.price
-    answer["primal"] = found.last.value
-    answer["rounds"] = found.rounds - n_before
-    answer["iterations"] = found.iterations
-    answer["finished"] = found.finished
-    answer["n_working"] = found.working_set.features.shape[0]
+    answer["bound"] = relaxed.bound
+    answer["price"] = relaxed.price
+    answer["primal"] = relaxed.last.value
+    answer["rounds"] = relaxed.rounds - n_before
+    answer["iterations"] = relaxed.iterations
+    answer["finished"] = relaxed.finished
+    answer["n_working"] = relaxed.working_set.features.shape[0]
     answer["n_decided"] = 0
 
 
@@ -178,37 +166,38 @@ def _solve_task(data, tasks, answers, t):
     """Solve one task and write its answer."""
     task, answer = tasks.table[t], answers.table[t]
     alpha, squares = answers.alpha[t], answers.squares[t]
-    region, goal, at = _region(tasks, t), _goal(task), task["at_free"]
-    found = relax(data, region, _start(tasks, t), goal, alpha, squares)
-    _write(found, goal.n_before, answer)
-    copy_to(found.working_set.side, answers.side[t])
-    copy_to(found.working_set.features, answers.working[at:])
+    region, at = _region(tasks, t), task["at_free"]
+    goal = RelaxationGoal(
+        task["tol"],
+        task["fine_tol"],
+        task["cutoff"],
+        task["max_rounds"],
+        task["rough"] != 0,
+        task["n_before"],
+    )
+    relaxed = relax(data, region, _start(tasks, t), goal, alpha, squares)
+    _write(relaxed, goal.n_before, answer)
+    copy_to(relaxed.working_set.side, answers.side[t])
+    copy_to(relaxed.working_set.features, answers.working[at:])
     _write_primal(
         data,
         region,
-        found.last,
+        relaxed.last,
         answers.z[t],
         answers.curvature[t],
         answers.w[task["at_w"] :],
     )
-    if found.bound <= goal.cutoff:
+    if relaxed.bound <= goal.cutoff:
         decision = answers.decision[at:]
         answer["n_decided"] = _decide(
             data, region, alpha, squares, goal.cutoff, decision
         )
 
 
-@jit_new
-def solve_tasks(data, tasks, answers):
-    """Solve all tasks."""
-    for t in range(tasks.table.shape[0]):
-        _solve_task(data, tasks, answers, t)
-
-
-# --- The compiled call for SVMs and relaxations; it lets other threads run meanwhile --
+# --- The entry ------------------------------------------------------------------------
 #
-# Both share one entry: otherwise the interior point, which takes longest to compile,
-# would be compiled twice.
+# SVMs and relaxations share it: otherwise the interior point, which takes longest to
+# compile, would be compiled twice.
 
 # Where the entries of one argument end and those of the next begin.
 _DATA = len(Data._fields)
@@ -237,7 +226,9 @@ def _solve(*parts):
     if tasks.table.shape[0] == 0:
         svm = solve_svm(data, SVMTask(*parts[_DATA:_SVM]))
     else:
-        solve_tasks(data, tasks, Answers(*parts[_TASKS:]))
+        answers = Answers(*parts[_TASKS:])
+        for t in range(tasks.table.shape[0]):
+            _solve_task(data, tasks, answers, t)
         svm = SVM(new_vector(0), 0.0, new_vector(0), 0.0, 0.0, 0)
     return svm.w, svm.b, svm.alpha, svm.primal, svm.dual, svm.rounds
 

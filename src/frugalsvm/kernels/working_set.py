@@ -51,7 +51,7 @@ NEARLY_FOR_CHILDREN = 0.6
 # Up to this many free features, all are in the working set of a child.
 ALL_FREE_UP_TO = 300
 # A dual variable is strictly between its bounds if it is this far from both, in units
-# of the largest and of its own bound.
+# of the largest alpha and of its bound.
 BETWEEN = 3e-2
 # Active samples of a child per sample whose alpha is strictly between its bounds, since
 # the margins of a child are different.
@@ -131,10 +131,7 @@ def _outside(region, features, n):
 @jit_new
 def _above(features, value, least, count):
     """Up to ``count`` features with the largest values above ``least``."""
-    n_above = 0
-    for t in range(features.shape[0]):
-        n_above += value[t] > least
-    size = min(n_above, count)
+    size = min(_count_above(value, least), count)
     chosen = new_indices(size)
     threshold = kth_largest(value, size) if size > 0 else np.inf
     at = 0
@@ -154,7 +151,7 @@ def _count_above(value, least):
 
 
 @jit_new
-def grow_features(region, costs, squares, features, may_drop):
+def grow_features(region, costs, squares, features, can_drop):
     """Keep features nearly worth their price, add the most valuable of the others.
 
     Returns the new working set and whether any feature joined.
@@ -163,18 +160,18 @@ def grow_features(region, costs, squares, features, may_drop):
     ratio = _price_ratios(costs, squares, features, prices)
     others = _outside(region, features, squares.shape[0])
     other_ratio = _price_ratios(costs, squares, others, prices)
-    kept = _above(features, ratio, NEARLY, features.shape[0])
-    if not may_drop:
-        kept = features
+    selected = _above(features, ratio, NEARLY, features.shape[0])
+    if not can_drop:
+        selected = features
     n_missing = _count_above(other_ratio, 1.0)
-    n_new = min(n_missing, max(LEAST_JOINING, kept.shape[0]))
-    size = kept.shape[0] + n_new
+    n_new = min(n_missing, max(LEAST_JOINING, selected.shape[0]))
+    size = selected.shape[0] + n_new
     n_free = region.free.shape[0]
     if n_missing > MANY_MISSING * n_free or size > LARGE_FRACTION * n_free:
         return region.free, True
     grown = new_indices(size)
-    copy_to(kept, grown)
-    copy_to(_above(others, other_ratio, 1.0, n_new), grown[kept.shape[0] :])
+    copy_to(selected, grown)
+    copy_to(_above(others, other_ratio, 1.0, n_new), grown[selected.shape[0] :])
     return grown, n_new > 0
 
 
@@ -215,22 +212,30 @@ def far_sides(alpha, C, margins):
     for i in range(m):
         largest = max(largest, alpha[i])
     between = 0
-    distance = new_vector(m)
     for i in range(m):
         if BETWEEN * largest < alpha[i] < (1.0 - BETWEEN) * C[i]:
             between += 1
-        distance[i] = abs(1.0 - margins[i])
     size = int(ACTIVE_RATE * between) + ACTIVE_EXTRA
-    if size >= (1.0 - LEAST_FROZEN) * m:
-        return side
+    if size < (1.0 - LEAST_FROZEN) * m:
+        freeze_far(margins, size, side)
+    return side
+
+
+@jit_new
+def freeze_far(margins, size, side):
+    """Set the sides of all samples but the ``size`` nearest to the margin."""
+    m = margins.shape[0]
+    distance = new_vector(m)
+    for i in range(m):
+        distance[i] = abs(1.0 - margins[i])
+    # Ties count as near: all distances may be equal.
     near = kth_largest(distance, m - size + 1)
     for i in range(m):
         if distance[i] > near:
             side[i] = 1 if margins[i] < 1.0 else -1
-    return side
 
 
-# --- The relaxation of a region, by rounds on a growing working set -------------------
+# --- Rounds ---------------------------------------------------------------------------
 
 # First rounds only have to find the right features.
 ROUGH_TOL = 1e-2
@@ -328,25 +333,25 @@ def _solve(data, region, working_set, tol, cutoff):
     part = restrict(data, region.forced, free, working_set.side, R, h)
     program = part.program
     goal = Goal(tol, cutoff, data.stop)
-    found = solve_program(program, new_vector(0), goal)
-    w, z, own_alpha = found.solution
-    bound, alpha, squares, price = _bound(data, region, dual_point(part, own_alpha))
+    pair = solve_program(program, new_vector(0), goal)
+    w, z, active_alpha = pair.solution
+    bound, alpha, squares, price = _bound(data, region, dual_point(part, active_alpha))
     margins = margins_of(data, part.columns, w, part.means)
     value = _primal_value(w, z, program.n_forced, program.starts, margins, data.C)
     return RoundResult(
-        bound, price, alpha, squares, value, free, z, w, margins, found.iterations,
-        found.curvature,
+        bound, price, alpha, squares, value, free, z, w, margins, pair.iterations,
+        pair.curvature,
     )  # fmt: skip
 
 
 @jit_new
-def _grow(data, region, working_set, last, may_drop):
+def _grow(data, region, working_set, last, can_drop):
     """Add missing features and samples; the working set, and whether there were any."""
     features = working_set.features
     grown = grow_samples(last.margins, working_set.side)
     if features.shape[0] < region.free.shape[0]:
         features, joined = grow_features(
-            region, data.costs, last.squares, features, may_drop
+            region, data.costs, last.squares, features, can_drop
         )
         grown = grown or joined
     return WorkingSetArrays(features, working_set.side), grown
@@ -368,8 +373,8 @@ def _rounds(
         had_all = is_whole(region, working_set)
         is_partial = working_set.features.shape[0] < region.free.shape[0]
         # The bound over all features is at most that over some of them.
-        own_cutoff = np.inf if is_partial else cutoff
-        last = _solve(data, region, working_set, INNER_TOL * round_tol, own_cutoff)
+        round_cutoff = np.inf if is_partial else cutoff
+        last = _solve(data, region, working_set, INNER_TOL * round_tol, round_cutoff)
         rounds += 1
         iterations += last.iterations
         if not last.bound <= bound:
@@ -409,23 +414,19 @@ def relax(data, region, working_set, goal, alpha, squares):
     # A zero of known type: a literal would cause another compilation.
     before = (-np.inf, 0.0, goal.n_before, np.int64(0))
     while True:
-        found = _rounds(
+        relaxed = _rounds(
             data, region, working_set, first_tol, tol, limit, goal.cutoff, before,
             alpha, squares,
         )  # fmt: skip
         # Too coarse to decide whether the region can be pruned?
-        is_open = found.bound <= goal.cutoff < found.last.value
+        is_open = relaxed.bound <= goal.cutoff < relaxed.last.value
         if not (goal.fine_tol < tol and is_open and data.stop[0] == 0):
             break
         first_tol, tol, limit = goal.fine_tol, goal.fine_tol, 2 * goal.max_rounds
-        before = (found.bound, found.price, found.rounds, found.iterations)
-        working_set = found.working_set
-        if not _is_usable(region, working_set.features):
+        before = (relaxed.bound, relaxed.price, relaxed.rounds, relaxed.iterations)
+        working_set = relaxed.working_set
+        size = working_set.features.shape[0]
+        if not region.k < size <= LARGE_FRACTION * region.free.shape[0]:
+            # Too small or too large to start from.
             working_set = WorkingSetArrays(region.free, working_set.side)
-    return found
-
-
-@jit
-def _is_usable(region, features):
-    """Whether a working set is neither too small nor too large to start from."""
-    return region.k < features.shape[0] <= LARGE_FRACTION * region.free.shape[0]
+    return relaxed
