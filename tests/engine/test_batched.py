@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem
-from frugalsvm.engine.batched import BatchedEngine, _shifted, why_not_batched
+from frugalsvm.engine.batched import BatchedEngine, _shifted, batching_obstacle
 from frugalsvm.engine.parameters import BatchParameters, EngineParameters
 from frugalsvm.engine.perspective import perspective, region_request
 from frugalsvm.engine.protocol import Region
@@ -206,18 +206,18 @@ def test_iterations_end_when_the_run_is_stopped():
 
 def test_it_says_which_data_it_does_not_take():
     problem, X, y, _ = make_problem(5)
-    assert why_not_batched(problem.engine) is None
+    assert batching_obstacle(problem.engine) is None
     grouped = Problem(X, y, feature_groups=[0, 0, *range(1, 8)], max_features=2)
-    assert why_not_batched(grouped.engine) == "feature groups"
+    assert batching_obstacle(grouped.engine) == "feature groups"
     signed = Problem(X, y, signs=[1] * 9, max_features=2)
-    assert why_not_batched(signed.engine) == "signs of weights"
+    assert batching_obstacle(signed.engine) == "signs of weights"
     limits = {
         "9 features of 40 samples: ": {"batch": BatchParameters(max_entries=440)},
         "as many as 40 samples": {"tall_min_samples": 40},
     }
     for what, limit in limits.items():
         engine = problem.with_parameters(EngineParameters(**limit)).engine
-        assert why_not_batched(engine).startswith(what)
+        assert batching_obstacle(engine).startswith(what)
 
 
 class ShortOfMemory(BatchedEngine):

@@ -99,7 +99,7 @@ def test_a_trial_that_lacks_memory_keeps_the_interior_point(made, monkeypatch):
     def short(self, *_):
         raise MemoryError
 
-    monkeypatch.setattr(BatchedEngine, "_together", short)
+    monkeypatch.setattr(BatchedEngine, "_solve_batch", short)
     problem, _, _ = dense_problem()
     plain = grow(problem, "interior-point", max_nodes=60)
     found = grow(problem, max_nodes=60)

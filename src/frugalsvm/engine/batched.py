@@ -2,12 +2,11 @@
 
 Where samples and features are hundreds to thousands and most of them matter, an
 interior point spends its time on a matrix for each node. Here one matrix serves all
-nodes, and a batch of them is solved by products of matrices, in single precision
-(``engine.admm``).
+nodes, and a batch of them is solved by products of matrices, in single precision.
 
 Every bound is recomputed in double precision by the kernels of ``kernels.bounds``, as
-that of any other engine: the iterations only propose dual points. SVMs, leaves and
-the root are left to the interior point.
+for any other engine: the iterations only propose dual points. The interior point solves
+SVMs, leaves and the root.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..kernels.screening import BatchBounds, RegionBatch, bound_rows, repair_row
 from .native import NativeEngine
 from .protocol import Region, RelaxationRequest, RelaxationResult
 
-# --- ADMM for the relaxations of many nodes at a time, by products with few matrices --
+# --- The steps of ADMM ----------------------------------------------------------------
 #
 # The relaxation of a region, with A the signed data and k features still to choose,
 #
@@ -68,15 +67,15 @@ class StepMatrices(NamedTuple):
     penalty: float
 
 
-class BatchRegions(NamedTuple):
-    """What the regions of a batch decide, one row for each.
+class BatchChoice(NamedTuple):
+    """The decisions of the regions of a batch, one row for each.
 
     Attributes
     ----------
     free, forced : arrays (N, n)
         1 for these features, else 0; forced features have ``FORCED``.
     total : array (N, 1)
-        The number of features with all that are forced.
+        Number of features to choose, forced ones included.
     """
 
     free: np.ndarray
@@ -110,7 +109,7 @@ def make_system(
 
 def iterate(
     system: StepMatrices,
-    choice: BatchRegions,
+    choice: BatchChoice,
     state: np.ndarray,
     steps: int,
     tries: int,
@@ -130,7 +129,7 @@ def iterate(
     for _ in range(steps):
         if should_stop():
             break
-        chosen = _chosen(system, choice, p, scale, tries)
+        chosen = _nearest_weights(system, choice, p, scale, tries)
         tries = 1
         v = _multipliers(system, q)
         s = q - v
@@ -146,10 +145,10 @@ def iterate(
 
 def _multipliers(system: StepMatrices, q: np.ndarray) -> np.ndarray:
     """The multipliers of the margins, divided by the penalty."""
-    return np.maximum(np.clip(q - 1.0, None, 0.0), system.lowest)
+    return np.maximum(np.minimum(q - 1.0, 0.0), system.lowest)
 
 
-def _sizes(choice: BatchRegions, p: np.ndarray) -> np.ndarray:
+def _sizes(choice: BatchChoice, p: np.ndarray) -> np.ndarray:
     sizes = np.abs(p)
     sizes *= choice.free
     sizes += choice.forced
@@ -161,9 +160,9 @@ def _cut(scaled: np.ndarray) -> np.ndarray:
     return np.clip(scaled, 0.0, 1.0)
 
 
-def _chosen(
+def _nearest_weights(
     system: StepMatrices,
-    choice: BatchRegions,
+    choice: BatchChoice,
     p: np.ndarray,
     scale: np.ndarray,
     tries: int,
@@ -181,10 +180,10 @@ def _chosen(
         slope = np.sum(sizes * between, axis=1, keepdims=True)
         # Without a slope, all z are at their limits: go up or down quickly.
         guess = np.where(
-            slope > 0.0, lacking / np.clip(slope, 1e-30, None), lacking * scale
+            slope > 0.0, lacking / np.maximum(slope, 1e-30), lacking * scale
         )
         scale += np.maximum(np.minimum(guess, scale), -0.5 * scale)
-        scale[...] = np.clip(scale, LEAST_SCALE, LARGEST_SCALE)
+        np.clip(scale, LEAST_SCALE, LARGEST_SCALE, out=scale)
     z = _cut(sizes * scale)
     chosen = p * z
     z += 1.0
@@ -192,10 +191,10 @@ def _chosen(
     return chosen
 
 
-# --- BatchedEngine: the relaxations of many nodes at a time, by ADMM ------------------
+# --- The engine -----------------------------------------------------------------------
 
 NO_WEIGHTS = np.empty(0)
-# Shifts that balance a point: entries that reach 0 or C leave a rest to the others.
+# Shifts that balance a point: entries that reach 0 or C leave some to the others.
 SHIFTS = 3
 
 
@@ -211,8 +210,8 @@ class _PreparedFeatures(NamedTuple):
     system: StepMatrices
 
 
-def why_not_batched(engine: object) -> str | None:
-    """What keeps the data of an engine from being solved in batches, if anything."""
+def batching_obstacle(engine: object) -> str | None:
+    """The property of the data of an engine that rules out batches, if any."""
     if not isinstance(engine, NativeEngine):
         return "sparse data, or data that are not in memory"
     data, columns, parameters = engine.data, engine.columns, engine.parameters
@@ -232,14 +231,13 @@ class BatchedEngine(NativeEngine):
     """Engine that relaxes many nodes at a time; for the rest it is the native one.
 
     The first request is solved by the interior point, and begins a state, from which
-    all that have none continue; a child continues the state of its parent. What an
-    interior point knows of curvatures is replaced by an upper bound, which the
-    branching rule corrects as it learns.
+    all that have none continue; a child continues the state of its parent. Curvatures
+    are upper bounds, which the branching rule corrects as it learns.
 
     Parameters
     ----------
     native : NativeEngine
-        For data that ``why_not_batched`` has nothing against.
+        For data without a ``batching_obstacle``.
 
     Attributes
     ----------
@@ -259,44 +257,44 @@ class BatchedEngine(NativeEngine):
 
     def solve(self, requests: list[RelaxationRequest]) -> list[RelaxationResult]:
         """Solve relaxations: together, except for SVMs and the first one."""
-        known: list[int] = []
+        continuing: list[int] = []
         new: list[int] = []
         for t, request in enumerate(requests):
             if request.region.free.size > 0 and self._first_state is not None:
-                (new if request.start.state is None else known).append(t)
+                (new if request.start.state is None else continuing).append(t)
         parameters = self.parameters.batch
-        found = self._in_batches(requests, known, parameters.steps)
-        found |= self._in_batches(requests, new, parameters.new_steps)
-        alone = [t for t in range(len(requests)) if t not in found]
+        results = self._in_batches(requests, continuing, parameters.steps)
+        results |= self._in_batches(requests, new, parameters.new_steps)
+        alone = [t for t in range(len(requests)) if t not in results]
         if alone:
-            results = super().solve([requests[t] for t in alone])
-            found.update(zip(alone, results, strict=True))
-            self._begin([requests[t] for t in alone])
-        return [found[t] for t in range(len(requests))]
+            singles = [requests[t] for t in alone]
+            results.update(zip(alone, super().solve(singles), strict=True))
+            self._make_first_state(singles)
+        return [results[t] for t in range(len(requests))]
 
     def _in_batches(
-        self, requests: list[RelaxationRequest], places: list[int], steps: int
+        self, requests: list[RelaxationRequest], indices: list[int], steps: int
     ) -> dict[int, RelaxationResult]:
-        """Results of those of the requests at some places that batches can solve."""
-        found = {}
-        while places:
-            several = places[: self._rows]
+        """Results by index, for all of these requests that batches can solve."""
+        results = {}
+        while indices:
+            chunk = indices[: self._rows]
             try:
-                results = self._together([requests[t] for t in several], steps)
+                solved = self._solve_batch([requests[t] for t in chunk], steps)
             except MemoryError:
-                if len(several) == 1:
+                if len(chunk) == 1:
                     break
                 # Smaller batches from now on.
-                self._rows = len(several) // 2
+                self._rows = len(chunk) // 2
                 continue
-            for t, one in zip(several, results, strict=True):
+            for t, result in zip(chunk, solved, strict=True):
                 # States that overflowed have proved nothing.
-                if one.working_set.state is not None:
-                    found[t] = one
-            places = places[len(several) :]
-        return found
+                if result.working_set.state is not None:
+                    results[t] = result
+            indices = indices[len(chunk) :]
+        return results
 
-    def _begin(self, requests: list[RelaxationRequest]) -> None:
+    def _make_first_state(self, requests: list[RelaxationRequest]) -> None:
         """Make the first state, for the first request that has free features."""
         undecided = [request for request in requests if request.region.free.size]
         if self._first_state is not None or not undecided:
@@ -317,9 +315,7 @@ class BatchedEngine(NativeEngine):
         if np.isfinite(state).all():
             self._first_state = state[0]
 
-    # --- in batches ------------------------------------------------------------------
-
-    def _together(
+    def _solve_batch(
         self, requests: list[RelaxationRequest], steps: int
     ) -> list[RelaxationResult]:
         """Continue the states of some requests, or the first state."""
@@ -327,8 +323,8 @@ class BatchedEngine(NativeEngine):
         part = self._part_for(regions)
         batch = _batch_of(regions)
         first = self._first_state
-        states = [request.start.state for request in requests]
-        state = np.array([first if one is None else one for one in states])
+        starts = [request.start.state for request in requests]
+        state = np.array([first if start is None else start for start in starts])
         z, alpha = self._iterate(part, batch, state, steps, self.parameters.batch.tries)
         data = self.data
         points = np.clip(alpha.astype(float), 0.0, data.C)
@@ -339,33 +335,32 @@ class BatchedEngine(NativeEngine):
         # In double precision; bounds cover every order of summation.
         products[:, part.features] = points @ part.columns
         cutoffs = np.array([request.cutoff for request in requests])
-        found = bound_rows(data, points, products, batch, cutoffs)
-        return self._results(requests, batch, steps, points, found, z, state)
+        bounds = bound_rows(data, points, products, batch, cutoffs)
+        return self._results(requests, batch, steps, points, bounds, z, state)
 
     def _part_for(self, regions: list[Region]) -> _PreparedFeatures:
         """Features that contain those of all regions, and not many more."""
         parameters = self.parameters.batch
-        used = np.zeros(self.n_features, dtype=bool)
+        in_regions = np.zeros(self.n_features, dtype=bool)
         for region in regions:
-            used[region.free] = True
-            used[region.forced] = True
+            in_regions[region.free] = True
+            in_regions[region.forced] = True
         part = self._part
         if part is not None:
-            is_known = np.zeros(self.n_features, dtype=bool)
-            is_known[part.features] = True
+            in_part = np.zeros(self.n_features, dtype=bool)
+            in_part[part.features] = True
             is_small = len(regions) < parameters.min_rows_to_drop
             most = parameters.drop_below * part.features.size
-            if not np.any(used & ~is_known) and (is_small or used.sum() >= most):
+            if not np.any(in_regions & ~in_part) and (
+                is_small or in_regions.sum() >= most
+            ):
                 return part
-        self._part = part = self._make_part(np.flatnonzero(used))
-        return part
-
-    def _make_part(self, features: np.ndarray) -> _PreparedFeatures:
-        data = self.data
+        data, features = self.data, np.flatnonzero(in_regions)
         rows = data.A[features]
         with np.errstate(over="ignore", invalid="ignore"):
             system = make_system(rows, data.y, data.C, data.intercept, self._penalty)
-        return _PreparedFeatures(features, rows.T, system)
+        self._part = part = _PreparedFeatures(features, rows.T, system)
+        return part
 
     def _iterate(
         self,
@@ -377,13 +372,13 @@ class BatchedEngine(NativeEngine):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Change states by some steps; return z of all features and dual points."""
         n = self.n_features
-        own = np.concatenate([part.features, np.arange(n, n + self.n_samples + 1)])
-        moving = state[:, own]
-        choice = _choice(batch, n, part.features)
+        entries = np.concatenate([part.features, np.arange(n, n + self.n_samples + 1)])
+        moving = state[:, entries]
+        choice = _batch_choice(batch, n, part.features)
         z = np.zeros((state.shape[0], n))
-        # What overflows single precision ends as a dual point of zeros.
+        # States that overflow single precision end as dual points of zeros.
         with np.errstate(over="ignore", invalid="ignore"):
-            found, alpha = iterate(
+            part_z, alpha = iterate(
                 part.system,
                 choice,
                 moving,
@@ -392,8 +387,8 @@ class BatchedEngine(NativeEngine):
                 self.parameters.batch.over_relaxation,
                 lambda: bool(self.data.stop[0]),
             )
-        z[:, part.features] = np.nan_to_num(found)
-        state[:, own] = moving
+        z[:, part.features] = np.nan_to_num(part_z)
+        state[:, entries] = moving
         return z, alpha
 
     def _results(
@@ -402,33 +397,33 @@ class BatchedEngine(NativeEngine):
         batch: RegionBatch,
         steps: int,
         points: np.ndarray,
-        found: BatchBounds,
+        batch_bounds: BatchBounds,
         z: np.ndarray,
         state: np.ndarray,
     ) -> list[RelaxationResult]:
         """The results at some repaired dual points."""
         parameters = self.parameters.batch
-        curvature = _curvature(found.squares, z, parameters.least_z)
-        starts, counts = batch.free_starts.tolist(), found.n_decided.tolist()
-        goes_on = np.isfinite(state).all(axis=1).tolist()
+        curvature = _curvature(batch_bounds.squares, z, parameters.least_z)
+        starts, counts = batch.free_starts.tolist(), batch_bounds.n_decided.tolist()
+        is_finite = np.isfinite(state).all(axis=1).tolist()
         results = []
         for t, (request, bound) in enumerate(
-            zip(requests, found.bounds.tolist(), strict=True)
+            zip(requests, batch_bounds.bounds.tolist(), strict=True)
         ):
             results.append(
                 RelaxationResult(
                     max(0.0, bound), 0.0, np.inf, 1, steps,
                     request.n_before + 1 >= parameters.max_rounds, points[t],
-                    found.squares[t], z[t], curvature[t], NO_WEIGHTS,
-                    request.start._replace(state=state[t] if goes_on[t] else None),
-                    found.decision[starts[t] : starts[t + 1]], counts[t] > 0,
+                    batch_bounds.squares[t], z[t], curvature[t], NO_WEIGHTS,
+                    request.start._replace(state=state[t] if is_finite[t] else None),
+                    batch_bounds.decision[starts[t] : starts[t + 1]], counts[t] > 0,
                 )
             )  # fmt: skip
         return results
 
 
 def _batch_of(regions: list[Region]) -> RegionBatch:
-    """Regions side by side."""
+    """The arrays of regions, concatenated."""
     forced = [region.forced for region in regions]
     free = [region.free for region in regions]
     return RegionBatch(
@@ -444,8 +439,8 @@ def _starts(parts: list[np.ndarray]) -> np.ndarray:
     return np.cumsum([0, *(part.shape[0] for part in parts)])
 
 
-def _choice(batch: RegionBatch, n: int, features: np.ndarray) -> BatchRegions:
-    """What regions decide about some of n features."""
+def _batch_choice(batch: RegionBatch, n: int, features: np.ndarray) -> BatchChoice:
+    """The decisions of regions about some of n features."""
     count = batch.k.shape[0]
     free = np.zeros((count, n), dtype=SINGLE)
     forced = np.zeros((count, n), dtype=SINGLE)
@@ -454,13 +449,13 @@ def _choice(batch: RegionBatch, n: int, features: np.ndarray) -> BatchRegions:
     free[rows.repeat(np.diff(batch.free_starts)), batch.free] = 1.0
     forced[rows.repeat(n_forced), batch.forced] = FORCED
     total = (batch.k + n_forced).astype(SINGLE)[:, np.newaxis]
-    return BatchRegions(free[:, features], forced[:, features], total)
+    return BatchChoice(free[:, features], forced[:, features], total)
 
 
 def _shifted(points: np.ndarray, y: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """The points with classes that are about as heavy, by moving what is between.
+    """The points with classes of about equal sums, by moving entries between 0 and C.
 
-    There the dual value has next to no slope. What is at C stays there, which also
+    The dual value has next to no slope in them. Entries at C stay there, which also
     keeps certificates small.
     """
     for _ in range(SHIFTS):

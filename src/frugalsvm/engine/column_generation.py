@@ -76,14 +76,14 @@ def merge_zeros(
     C: np.ndarray,
     parameters: EngineParameters = DEFAULTS,
 ) -> Merged | None:
-    """Merge the samples whose features are all zero; None if there are few."""
+    """Merge the samples whose features are all zero; None if they are few."""
     if A.shape[1] < parameters.merging_min_samples:
         return None
-    is_used = A.any(axis=0)
-    samples = np.flatnonzero(is_used)
+    has_entries = A.any(axis=0)
+    samples = np.flatnonzero(has_entries)
     if samples.size > (1.0 - parameters.merging_min_fraction) * A.shape[1]:
         return None
-    groups = [np.flatnonzero(~is_used & (y == sign)) for sign in (1.0, -1.0)]
+    groups = [np.flatnonzero(~has_entries & (y == sign)) for sign in (1.0, -1.0)]
     groups = [group for group in groups if group.size]
     rows = np.zeros((A.shape[0], samples.size + len(groups)))
     rows[:, : samples.size] = A[:, samples]
@@ -99,7 +99,7 @@ def merge_zeros(
     )
 
 
-# --- ColumnGenerationEngine: data of which only a few features are dense at a time ----
+# --- The engine -----------------------------------------------------------------------
 
 
 def signed_columns(source: Source, columns: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -177,7 +177,7 @@ class ColumnGenerationEngine:
         return self.source.multiply(self._y * alpha, self.n_threads)
 
     def squares(self, alpha: np.ndarray) -> np.ndarray:
-        """What features are worth at a dual point, with rounding errors."""
+        """The worth of features at a dual point, with rounding errors."""
         return self.columns.squares(self.products(alpha))
 
     def prices(
@@ -244,8 +244,8 @@ class ColumnGenerationEngine:
             engine = self._native(support, rows, self._y, self._C)
             return engine.solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
         engine = self._native(support, *merged[:3])
-        found = engine.solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
-        return found._replace(alpha=merged.spread(found.alpha))
+        svm = engine.solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
+        return svm._replace(alpha=merged.spread(svm.alpha))
 
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""
@@ -274,25 +274,30 @@ class ColumnGenerationEngine:
         return values
 
     def _values_near(
-        self, region: Region, features: np.ndarray, alpha: np.ndarray, own: np.ndarray
+        self,
+        region: Region,
+        features: np.ndarray,
+        alpha: np.ndarray,
+        local_values: np.ndarray,
     ) -> np.ndarray:
-        """The same, with ``|c|`` of all candidates for a working set.
+        """``_values``, with ``|c|`` of all candidates for a working set.
 
-        ``own`` holds those of forced features and working set, whose rows are local.
+        ``local_values`` holds those of forced features and working set, whose rows are
+        local.
         """
         above = 0.0
-        in_working_set = own[region.forced.size :]
+        in_working_set = local_values[region.forced.size :]
         if 0 < region.k <= in_working_set.size:
             # The price of the count of features, as in ``working_set_rounds``.
             count_price = np.partition(in_working_set, -region.k)[-region.k]
             above = math.sqrt(self.parameters.keep_above) * count_price
         values = self.prices(alpha, above=above).values
-        values[features] = own
+        values[features] = local_values
         return values
 
-    def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
+    def unclipped_bound(self, region: Region, result: RelaxationResult) -> float:
         """The bound of a result, which may be negative."""
-        return self._bound_and_price(region, found.alpha, found.squares)[0]
+        return self._bound_and_price(region, result.alpha, result.squares)[0]
 
     def _bound_and_price(
         self, region: Region, alpha: np.ndarray, squares: np.ndarray
@@ -339,12 +344,12 @@ class ColumnGenerationEngine:
         return max(1, int(min(most, fitting) / per_feature))
 
     @property
-    def few(self) -> int:
+    def min_joining(self) -> int:
         """Minimum number of features that join a working set at once."""
         parameters = self.parameters
-        few = parameters.joining_short_rows
-        is_short = self._rows_in(parameters.whole_bytes) >= few
-        return few if is_short else parameters.joining_long_rows
+        if self._rows_in(parameters.whole_bytes) >= parameters.joining_short_rows:
+            return parameters.joining_short_rows
+        return parameters.joining_long_rows
 
     def _solve(self, request: RelaxationRequest) -> RelaxationResult:
         region = request.region
@@ -360,16 +365,16 @@ class ColumnGenerationEngine:
         return WorkingSetRounds(self, request).run()
 
     def _solve_whole(self, request: RelaxationRequest) -> RelaxationResult:
-        """Fetch all rows of a region."""
+        """Relax a region with all its rows fetched."""
         part = Part.of(self.n_features, request.region, request.region.free)
-        found = self.native(part.features).solve([part.inside(request)])[0]
+        result = self.native(part.features).solve([part.inside(request)])[0]
         working_set = WorkingSet(
-            part.features[found.working_set.features], found.working_set.side
+            part.features[result.working_set.features], result.working_set.side
         )
-        return found._replace(
-            squares=part.spread(found.squares),
-            z=part.spread(found.z),
-            curvature=part.spread(found.curvature),
+        return result._replace(
+            squares=part.spread(result.squares),
+            z=part.spread(result.z),
+            curvature=part.spread(result.curvature),
             working_set=working_set,
         )
 
@@ -389,8 +394,8 @@ class ColumnGenerationEngine:
             values = self.products(alpha)
         else:
             # Rows that do not fit into the cache would be transferred again.
-            own = np.abs(native.products(alpha))
-            values = self._values_near(region, part.features, alpha, own)
+            local_values = np.abs(native.products(alpha))
+            values = self._values_near(region, part.features, alpha, local_values)
         return WorkingSetRound(features, inner, self._bound_by(region, alpha, values))
 
     def is_stopped(self) -> bool:

@@ -1,4 +1,4 @@
-"""Columns: what features consist of, and the signs that weights may have.
+"""Columns: the parts of features, and the signs that their weights may have.
 
 A feature is what counts against the budget: a column of X, or a group of columns such
 as the levels of a categorical variable. A column with a sign contributes to the dual
@@ -80,10 +80,8 @@ class Columns:
 
     @cached_property
     def in_kernels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Starts, numbers and signs, empty if they say nothing: ``kernels.data``."""
-        grouped = NO_COLUMNS, NO_COLUMNS
-        if self.has_groups:
-            grouped = self.starts, self.numbers
+        """Starts, numbers and signs, empty if there are none: see ``kernels.data``."""
+        grouped = (self.starts, self.numbers) if self.has_groups else (NO_COLUMNS,) * 2
         return *grouped, self.signs if self.has_signs else NO_SIGNS
 
     @cached_property
@@ -114,7 +112,7 @@ class Columns:
         return np.repeat(features, self.sizes[features])
 
     def lengths(self, features: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """The length of the weights of each of some features, given all of theirs."""
+        """The length of the weights of each feature, given those of all of them."""
         if not self.has_groups:
             return np.abs(w)
         sizes = self.sizes[features]
@@ -124,7 +122,7 @@ class Columns:
         """Number of columns of some features."""
         if not self.has_groups:
             return sum(map(len, features))
-        return sum(int(self.sizes[some].sum()) for some in features)
+        return sum(int(self.sizes[subset].sum()) for subset in features)
 
     def restrict(self, features: np.ndarray) -> Columns:
         """Some features, whose columns are numbered in the order of ``of``."""
@@ -142,7 +140,7 @@ class Columns:
         return np.where(c * self.signs < 0.0, 0.0, c)
 
     def squares(self, c: np.ndarray) -> np.ndarray:
-        """What features are worth, given the products of all columns with alpha."""
+        """The worth of features, given the products of all columns with alpha."""
         return self.sums(self.admitted(c) ** 2)
 
     def norms(self, c: np.ndarray) -> np.ndarray:
@@ -167,7 +165,7 @@ class Columns:
         )
 
     def in_repeated(self, features: np.ndarray, times: int) -> np.ndarray:
-        """Where columns of features are among those ``repeated`` has of them.
+        """Positions of columns of features among those of the ``repeated`` columns.
 
         One row for each machine.
         """
@@ -182,7 +180,7 @@ class Columns:
         return np.unique(self.groups[np.flatnonzero(coef)])
 
 
-# --- Partial sorting: the smallest of very many values --------------------------------
+# --- Partial sorting ------------------------------------------------------------------
 
 # Up to this many values, sorting all of them is as quick.
 SORTED_UP_TO = 1000

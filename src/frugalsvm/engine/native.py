@@ -119,7 +119,7 @@ class NativeEngine:
             np.concatenate([t.start.features for t in requests]),
             np.array([t.start.side for t in requests]),
         )
-        found = Answers(
+        answers = Answers(
             np.empty(count, dtype=ANSWER),
             np.empty((count, m)),
             np.empty((count, m), dtype=np.int8),
@@ -130,20 +130,21 @@ class NativeEngine:
             np.zeros(at_free, dtype=np.int8),
             np.empty(at_free, dtype=np.int64),
         )
-        solve(self.data, NO_SVM, packed, found)
+        solve(self.data, NO_SVM, packed, answers)
         results = []
-        for t, row in enumerate(found.table.tolist()):
+        for t, row in enumerate(answers.table.tolist()):
             at_free, n_free, at_w = table[t][2], table[t][3], table[t][-1]
             bound, price, primal, rounds, iterations, finished, decided, size = row
             working_set = WorkingSet(
-                found.working[at_free : at_free + size], found.side[t]
+                answers.working[at_free : at_free + size], answers.side[t]
             )
             results.append(
                 RelaxationResult(
                     bound, price, primal, rounds, iterations, finished != 0,
-                    found.alpha[t], found.squares[t], found.z[t], found.curvature[t],
-                    found.w[at_w : at_w + n_weights[t]], working_set,
-                    found.decision[at_free : at_free + n_free], decided > 0,
+                    answers.alpha[t], answers.squares[t], answers.z[t],
+                    answers.curvature[t], answers.w[at_w : at_w + n_weights[t]],
+                    working_set,
+                    answers.decision[at_free : at_free + n_free], decided > 0,
                 )
             )  # fmt: skip
         return results
@@ -198,11 +199,11 @@ class NativeEngine:
             )
         )  # fmt: skip
 
-    def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
+    def unclipped_bound(self, region: Region, result: RelaxationResult) -> float:
         """The bound of a result, which may be negative."""
         return bound_and_price(
-            found.alpha,
-            found.squares,
+            result.alpha,
+            result.squares,
             region.forced,
             region.free,
             region.k,
@@ -222,7 +223,7 @@ class NativeEngine:
         return self.data.A @ alpha
 
     def squares(self, alpha: np.ndarray) -> np.ndarray:
-        """What features are worth at a dual point, with rounding errors."""
+        """The worth of features at a dual point, with rounding errors."""
         return self.columns.squares(self.products(alpha))
 
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
@@ -230,11 +231,11 @@ class NativeEngine:
         return self.data.A[self.columns.of(features)]
 
 
-# --- SharedEngine: several machines that share their features -------------------------
+# --- Several machines that share their features ---------------------------------------
 #
-# For a given support the machines are independent SVMs, each solved by an engine of its
-# own. Relaxations couple them, since all have the same z: a compiled call solves them
-# as one, in which a feature is the group of its columns in all machines.
+# On a support the machines are independent SVMs, each solved by its own engine.
+# Relaxations couple them, since all have the same z: a compiled call solves them as
+# one, in which a feature is the group of its columns in all machines.
 
 
 class SharedEngine(NativeEngine):
@@ -278,15 +279,15 @@ class SharedEngine(NativeEngine):
         alpha = np.zeros((len(self._engines), self._engines[0].n_samples))
         primal, dual, rounds = 0.0, 0.0, 0
         for k, engine in enumerate(self._engines):
-            found = engine.solve_svm(
+            svm = engine.solve_svm(
                 support,
                 tol=tol,
                 cutoff=cutoff - dual,
                 warm_w=None if warm_w is None else warm_w[at[k]],
             )
-            w[at[k]], b[k], alpha[k] = found.w, found.b, found.alpha
-            primal, dual = primal + found.primal, dual + found.dual
-            rounds = max(rounds, found.rounds)
+            w[at[k]], b[k], alpha[k] = svm.w, svm.b, svm.alpha
+            primal, dual = primal + svm.primal, dual + svm.dual
+            rounds = max(rounds, svm.rounds)
             if dual > cutoff:
                 # No objective is negative: the others need not be solved.
                 primal = np.inf
@@ -294,7 +295,7 @@ class SharedEngine(NativeEngine):
         return SupportSVM(w, b, alpha.ravel(), primal, dual, rounds)
 
     def _positions(self, support: np.ndarray) -> np.ndarray:
-        """Where the columns of each machine are among those of some features."""
+        """Positions of the columns of each machine among those of some features."""
         n_machines = len(self._engines)
         return self._engines[0].columns.in_repeated(support, n_machines)
 
@@ -309,6 +310,6 @@ class SharedEngine(NativeEngine):
         rows = np.zeros((self.columns.count(features), self.n_samples))
         n_samples = self._engines[0].n_samples
         for k, at in enumerate(self._positions(features)):
-            own = self._engines[k].signed_rows(features)
-            rows[at, k * n_samples : (k + 1) * n_samples] = own
+            machine_rows = self._engines[k].signed_rows(features)
+            rows[at, k * n_samples : (k + 1) * n_samples] = machine_rows
         return rows

@@ -1,7 +1,7 @@
 """EngineParameters: where engines switch between algorithms, and how accurate they are.
 
-Those of compiled code are constants of its modules, since it is compiled with them.
-What the two have in common is taken from there.
+The parameters of compiled code are constants of its modules, since it is compiled with
+them. Engines and compiled code share some of these constants.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 from ..kernels import svm, working_set
 
 
-def check_numbers(parameters: Any, may_be_zero: Collection[str] = ()) -> None:
+def check_numbers(parameters: Any, zero_allowed: Collection[str] = ()) -> None:
     """Raise ValueError unless the numbers of a dataclass are like its defaults.
 
-    They are positive, or zero if their names are given; where the default is an
-    integer, they are integers.
+    They must be positive, or at least zero if their names are in ``zero_allowed``, and
+    integers where the default is an integer.
     """
     for name, value in vars(parameters).items():
         default = getattr(type(parameters), name)
         if not _is_like(value, default):
             raise ValueError(f"{name} must be like {default!r}, got {value!r}.")
         if is_dataclass(default):
-            # It has checked itself.
+            # A dataclass checks itself.
             continue
-        if name in may_be_zero:
+        if name in zero_allowed:
             if not np.all(np.greater_equal(value, 0)):
                 raise ValueError(f"{name} must not be negative, got {value!r}.")
         elif not np.all(np.greater(value, 0)):
@@ -75,7 +75,7 @@ class BatchParameters:
     # Most entries of its largest matrix, features times features and samples.
     max_entries: int = 2**26
 
-    # --- whether it pays, for ``engine="auto"`` ------------------------------------
+    # --- the trial of ``engine="auto"`` ---------------------------------------------
 
     # Least number of features and of samples, and work on nodes before a trial.
     trial_size: int = 100
@@ -174,11 +174,11 @@ class EngineParameters:
     batch: BatchParameters = BatchParameters()
 
     def __post_init__(self) -> None:
-        check_numbers(self, MAY_BE_ZERO)
+        check_numbers(self, ZERO_ALLOWED)
 
 
 # Zero means that something is never, or always done.
-MAY_BE_ZERO = (
+ZERO_ALLOWED = (
     "whole_bytes", "rows_per_choice", "merging_min_samples", "merging_min_fraction",
     "drop_rounds", "keep_above", "child_keep_above", "freeze_below_gap", "counted_z",
     "tall_min_samples",

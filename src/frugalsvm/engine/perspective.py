@@ -85,21 +85,21 @@ def _working_set_near(engine: Engine, region: Region, alpha: np.ndarray) -> Work
 
 
 def _best_on_ray(
-    engine: Engine, region: Region, found: RelaxationResult
+    engine: Engine, region: Region, result: RelaxationResult
 ) -> RelaxationResult:
     """The result at its dual point or, if better, at a fraction of it.
 
     With T the sum of alpha and P the penalty, ``LB(t alpha) = t T - t^2 P / 2`` is
     largest at t = T / P. Only points far from optimal have T < P.
     """
-    total = found.alpha.sum()
-    penalty = 2.0 * (total - engine.unclipped_bound(region, found))
+    total = result.alpha.sum()
+    penalty = 2.0 * (total - engine.unclipped_bound(region, result))
     if not 0.0 < total < penalty < np.inf:
-        return found
-    better = engine.bound(region, (total / penalty) * found.alpha)
-    if better.bound <= found.bound:
-        return found
-    return found._replace(**better._asdict())
+        return result
+    better = engine.bound(region, (total / penalty) * result.alpha)
+    if better.bound <= result.bound:
+        return result
+    return result._replace(**better._asdict())
 
 
 def perspective(
@@ -141,29 +141,29 @@ def perspective(
         cutoff=cutoff,
         max_rounds=engine.parameters.rounds_at_a_time,
     )
-    found = best = engine.solve([request])[0]
-    rounds, iterations = found.rounds, found.iterations
+    result = best = engine.solve([request])[0]
+    rounds, iterations = result.rounds, result.iterations
     for _ in range(MAX_CALLS):
-        done = found.finished or best.bound > cutoff
-        done |= found.primal - best.bound <= tol * abs(found.primal)
+        done = result.finished or best.bound > cutoff
+        done |= result.primal - best.bound <= tol * abs(result.primal)
         if done or (should_stop is not None and should_stop()):
             break
-        request = request.continued(found)
-        found = engine.solve([request])[0]
-        rounds += found.rounds
-        iterations += found.iterations
-        if found.bound > best.bound:
-            best = found
+        request = request.continued(result)
+        result = engine.solve([request])[0]
+        rounds += result.rounds
+        iterations += result.iterations
+        if result.bound > best.bound:
+            best = result
     best = _best_on_ray(engine, region, best)
     columns = engine.columns
     w = np.zeros(columns.n_columns)
-    w[columns.of(np.concatenate([region.forced, region.free]))] = found.w
+    w[columns.of(np.concatenate([region.forced, region.free]))] = result.w
     return RegionRelaxation(
         best.bound,
-        found.primal,
+        result.primal,
         best.alpha,
         best.squares,
-        found.z,
+        result.z,
         w,
         rounds,
         iterations,

@@ -1,4 +1,4 @@
-"""Requests to an engine, and its results."""
+"""Regions, requests to an engine, its results, and the protocol of engines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 from .columns import Columns
 from .parameters import EngineParameters
 
-# --- Region: a set of supports to relax -----------------------------------------------
-
 
 class Region(NamedTuple):
-    """Which features are decided and which are free.
+    """A set of supports: which features are decided and which are free.
 
     Attributes
     ----------
@@ -57,9 +55,6 @@ class Region(NamedTuple):
         return Region(forced, self.free[:0], 0, self.budget)
 
 
-# --- Requests to an engine, and its results -------------------------------------------
-
-
 class WorkingSet(NamedTuple):
     """The working set of features and samples for a region.
 
@@ -70,7 +65,7 @@ class WorkingSet(NamedTuple):
     side : array (m,)
         0 for samples to work on; the others keep alpha = C (1) or alpha = 0 (-1).
     state : array, optional
-        Where the batch engine continues: see ``engine.admm``.
+        Where the batch engine continues: see ``engine.batched``.
     """
 
     features: np.ndarray
@@ -111,10 +106,12 @@ class RelaxationRequest(NamedTuple):
     rough: bool
     n_before: int = 0
 
-    def continued(self, found: RelaxationResult) -> RelaxationRequest:
+    def continued(self, result: RelaxationResult) -> RelaxationRequest:
         """The request that continues from a result."""
         return self._replace(
-            start=found.working_set, rough=False, n_before=self.n_before + found.rounds
+            start=result.working_set,
+            rough=False,
+            n_before=self.n_before + result.rounds,
         )
 
 
@@ -243,7 +240,7 @@ class Engine(Protocol):
     def bound(self, region: Region, alpha: np.ndarray) -> DualBound:
         """A valid bound of a region from any dual point."""
 
-    def unclipped_bound(self, region: Region, found: RelaxationResult) -> float:
+    def unclipped_bound(self, region: Region, result: RelaxationResult) -> float:
         """The bound of a result, which may be negative."""
 
     def first_features(self, free: np.ndarray, size: int) -> np.ndarray:
@@ -253,7 +250,7 @@ class Engine(Protocol):
         """``c = A alpha`` for all columns."""
 
     def squares(self, alpha: np.ndarray) -> np.ndarray:
-        """What features are worth at a dual point, with rounding errors."""
+        """The worth of features at a dual point, with rounding errors."""
 
     def signed_rows(self, features: np.ndarray) -> np.ndarray:
         """The signed rows of the columns of some features."""

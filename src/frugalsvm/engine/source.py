@@ -16,17 +16,18 @@ class Prices(NamedTuple):
     Attributes
     ----------
     values : array (n,)
-        ``|c_j|``, or an upper bound if it is not known.
-    known : boolean array (n,)
+        ``|c_j|``, or an upper bound of it.
+    exact : boolean array (n,)
+        Where it is ``|c_j|`` itself.
     """
 
     values: np.ndarray
-    known: np.ndarray
+    exact: np.ndarray
 
     @property
     def certain(self) -> np.ndarray:
-        """``|c_j|``, or zero if it is not known."""
-        return np.where(self.known, self.values, 0.0)
+        """``|c_j|``, or zero where it is not exact."""
+        return np.where(self.exact, self.values, 0.0)
 
 
 class Source(Protocol):
@@ -76,12 +77,13 @@ class DistantSource(Source, Protocol):
     def price(self, v: np.ndarray, most: int | None, above: float) -> Prices:
         """The absolute values of ``multiply(v)``.
 
-        The ``most`` largest values are known, or, if ``most`` is None, all values
-        larger than ``above``. Others may be known, too; unknown values are smaller.
+        The ``most`` largest values are exact, or, if ``most`` is None, all values
+        larger than ``above``. Others may be exact, too; the absolute values of features
+        that are not are smaller.
         """
 
 
-# --- RowCache: dense rows of features that were fetched before ------------------------
+# --- A cache of rows ------------------------------------------------------------------
 
 # Memory limit of the cached rows.
 MAX_BYTES = 2**27
@@ -126,13 +128,13 @@ class RowCache:
                     rows[t] = row
                     self._rows.move_to_end(feature)
         if missing:
-            absent = features[missing]
-            new = fetch(absent)
+            missing_features = features[missing]
+            new = fetch(missing_features)
             rows[missing] = new
-            self._keep(absent.tolist(), new)
+            self._store(missing_features.tolist(), new)
         return rows
 
-    def _keep(self, features: list[int], rows: np.ndarray) -> None:
+    def _store(self, features: list[int], rows: np.ndarray) -> None:
         with self._lock:
             for feature, row in zip(features, rows, strict=True):
                 if row.nbytes > self.max_bytes:

@@ -56,18 +56,18 @@ def draw(
     samples, weights = [], []
     for sign in (1.0, -1.0):
         members = np.flatnonzero(y == sign)
-        wanted = max(round(size * members.size / y.size), least)
-        chosen = members[_one_of_each(members.size, min(wanted, members.size), rng)]
+        count = max(round(size * members.size / y.size), least)
+        chosen = members[_stratified(members.size, min(count, members.size), rng)]
         samples.append(chosen)
-        some = C[chosen]
-        weights.append(some * (C[members].sum() / some.sum()))
+        sample_weights = C[chosen]
+        weights.append(sample_weights * (C[members].sum() / sample_weights.sum()))
     both = np.concatenate(samples)
     order = np.argsort(both)
     return Subsample(both[order], np.concatenate(weights)[order])
 
 
-def _one_of_each(count: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """One number from each of ``size`` equal segments of ``range(count)``.
+def _stratified(count: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """One random number from each of ``size`` equal segments of ``range(count)``.
 
     Neighbouring rows of a table are often alike, so this is better than uniform
     sampling, and it is much quicker.
@@ -76,7 +76,7 @@ def _one_of_each(count: int, size: int, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(ends[:-1], ends[1:]) if size else ends[:0]
 
 
-# --- TallEngine: dense data in memory with very many samples --------------------------
+# --- The engine -----------------------------------------------------------------------
 
 # Fixed seed: subsamples are reproducible.
 SEED = 20
@@ -122,9 +122,9 @@ class TallEngine(NativeEngine):
         """
         numbers = np.array(support, dtype=np.int64)
         if numbers.size and tol < self.parameters.central_path_tol:
-            found = self._part(numbers)._solve_all(tol, cutoff)
-            if found is not None:
-                return found
+            svm = self._part(numbers)._solve_all(tol, cutoff)
+            if svm is not None:
+                return svm
         return super().solve_svm(numbers, tol=tol, cutoff=cutoff, warm_w=warm_w)
 
     @property
@@ -168,7 +168,7 @@ class TallEngine(NativeEngine):
 
     @property
     def _most_active(self) -> float:
-        """Samples beyond which it takes as long to solve for all of them."""
+        """Number of active samples above which all samples take no longer."""
         return self.parameters.max_active * self.n_samples
 
     # --- starting points ---------------------------------------------------------
@@ -179,15 +179,15 @@ class TallEngine(NativeEngine):
         subsample = self._subsample()
         if subsample.n_samples > self._most_active:
             return request
-        found = perspective(
+        relaxation = perspective(
             subsample,
             request.region,
             tol=self.parameters.subsample_tol,
             should_stop=lambda: self._is_stopped,
         )
-        counted = np.flatnonzero(found.z > self.parameters.counted_z)
+        counted = np.flatnonzero(relaxation.z > self.parameters.counted_z)
         size = self.columns.count(counted)
-        scores = self._scores(found.w)
+        scores = self._scores(relaxation.w)
         margins = (scores + self._intercept(scores)) * self.data.y
         side = self._sides(margins, size + 1, subsample.n_samples)
         if side is None:
@@ -242,13 +242,13 @@ class TallEngine(NativeEngine):
             parameters.tall_max_rounds,
             rough=False,
         )
-        found = super().solve([request])[0]
-        scores = self._scores(found.w)
+        result = super().solve([request])[0]
+        scores = self._scores(result.w)
         b = self._intercept(scores)
         losses = np.maximum(1.0 - (scores + b) * data.y, 0.0)
-        primal = 0.5 * float(found.w @ found.w) + float(data.C @ losses)
+        primal = 0.5 * float(result.w @ result.w) + float(data.C @ losses)
         finest = max(tol, parameters.tall_min_tol)
-        is_solved = primal - found.bound <= finest * abs(primal)
-        if not (is_solved or found.bound > cutoff or self._is_stopped):
+        is_solved = primal - result.bound <= finest * abs(primal)
+        if not (is_solved or result.bound > cutoff or self._is_stopped):
             return None
-        return SupportSVM(found.w, b, found.alpha, primal, found.bound)
+        return SupportSVM(result.w, b, result.alpha, primal, result.bound)

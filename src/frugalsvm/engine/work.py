@@ -29,13 +29,11 @@ STEP_COSTS = 4.0, 0.015
 # The matrices of batches, per product in them; a step of a single state, per entry.
 MATRIX_COST, SINGLE_STEP_COST = 0.07, 0.25
 
-
 # A node of a tree on large data: its rounds, its iterations, and the fraction of the
 # samples in its working set.
 NODE_ROUNDS, NODE_ITERATIONS, NODE_FRACTION = 2, 40, 0.2
 # Maximum number of free features in the working set of a node.
 NODE_FEATURES = 300
-
 
 # Chains, each once and per product: an SVM by active-set steps, one such step, a model
 # of exchanges, one of its iterations.
@@ -86,15 +84,15 @@ def product_work(engine: Engine) -> float:
 
 
 def request_work(
-    engine: Engine, request: RelaxationRequest, found: RelaxationResult
+    engine: Engine, request: RelaxationRequest, result: RelaxationResult
 ) -> float:
     """Work of a finished relaxation."""
-    if found.working_set.state is not None and found.iterations > 0:
-        return batched_work(engine, found.iterations)
+    if result.working_set.state is not None and result.iterations > 0:
+        return batched_work(engine, result.iterations)
     once, per_entry, per_product = ITERATION_COSTS
     n_columns = engine.columns.count(request.region.forced, request.start.features)
     n_fixed = min(
-        np.count_nonzero(request.start.side), np.count_nonzero(found.working_set.side)
+        np.count_nonzero(request.start.side), np.count_nonzero(result.working_set.side)
     )
     n_samples = engine.n_samples - int(n_fixed)
     entries = n_columns * n_samples
@@ -103,7 +101,7 @@ def request_work(
     )
     per_round = ROUND_COST * engine.n_entries
     overhead = REQUEST_COSTS[0] + REQUEST_COSTS[1] * engine.n_features
-    return overhead + found.iterations * per_iteration + found.rounds * per_round
+    return overhead + result.iterations * per_iteration + result.rounds * per_round
 
 
 def batched_work(engine: Engine, steps: int) -> float:
@@ -114,7 +112,7 @@ def batched_work(engine: Engine, steps: int) -> float:
     return once + steps * (per_entry * (n + m) + per_product * n * (n + 2 * m))
 
 
-def making_work(engine: Engine, first_steps: int) -> float:
+def setup_work(engine: Engine, first_steps: int) -> float:
     """Work of the matrices of batches and of the first state."""
     n, m = engine.n_features, engine.n_samples
     each = MATRIX_COST * n + SINGLE_STEP_COST * first_steps

@@ -16,8 +16,6 @@ from .protocol import DualBound, Region, RelaxationRequest, RelaxationResult, Wo
 if TYPE_CHECKING:
     from .column_generation import ColumnGenerationEngine  # circular import
 
-# --- Part: a subset of the features, and requests restricted to it --------------------
-
 
 class Part(NamedTuple):
     """Some features, renumbered, with the forced ones first.
@@ -62,9 +60,6 @@ class Part(NamedTuple):
         spread = np.zeros(self.n_features)
         spread[self.features] = values
         return spread
-
-
-# --- Column generation: rounds of a relaxation on a growing working set of features ---
 
 
 class WorkingSetRound(NamedTuple):
@@ -148,20 +143,20 @@ class WorkingSetRounds:
         """Keep features nearly worth their price, and add the best of the others."""
         engine, region, features = self._engine, self._request.region, last.features
         ratios = self._price_ratios(last, features)
-        kept = features
+        retained = features
         if self._n_rounds + self._request.n_before <= self._parameters.drop_rounds:
-            kept = features[ratios[features] > self._parameters.keep_above]
+            retained = features[ratios[features] > self._parameters.keep_above]
         is_outside = np.zeros(engine.n_features, dtype=bool)
         is_outside[region.free] = True
         is_outside[features] = False
         is_outside &= ratios > 1.0
         missing = np.flatnonzero(is_outside)
-        room = max(0, engine.most_free(region) - kept.size)
-        size = min(missing.size, max(engine.few, kept.size), room)
+        room = max(0, engine.most_free(region) - retained.size)
+        size = min(missing.size, max(engine.min_joining, retained.size), room)
         if size == 0:
             return features, False
         joining = missing[smallest(-ratios[missing], size)]
-        return np.concatenate([kept, joining]), True
+        return np.concatenate([retained, joining]), True
 
     def _price_ratios(self, last: WorkingSetRound, features: np.ndarray) -> np.ndarray:
         """The values of all features, as fractions of their prices.
@@ -172,11 +167,11 @@ class WorkingSetRounds:
         """
         squares, costs = last.dual.squares, self._engine.costs
         price = last.inner.price
-        rest = squares[features] - price * costs[features]
+        surpluses = squares[features] - price * costs[features]
         k = self._request.region.k
         count_price = 0.0
         if k <= features.size:
-            count_price = max(0.0, -np.partition(-rest, k - 1)[k - 1])
+            count_price = max(0.0, -np.partition(-surpluses, k - 1)[k - 1])
         return squares / np.maximum(count_price + price * costs, np.finfo(float).tiny)
 
     def _result(self, last: WorkingSetRound, is_finished: bool) -> RelaxationResult:

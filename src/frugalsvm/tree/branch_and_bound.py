@@ -13,11 +13,11 @@ from typing import cast
 
 import numpy as np
 
-from ..engine.batched import BatchedEngine, why_not_batched
+from ..engine.batched import BatchedEngine, batching_obstacle
 from ..engine.native import NativeEngine
 from ..engine.perspective import region_request
 from ..engine.protocol import Engine
-from ..engine.trial import TrialEngine, may_pay
+from ..engine.trial import TrialEngine, worth_trying
 from ..problem.problem import Problem
 from ..problem.solution import Solution
 from ..problem.validation import check_choice, check_integer
@@ -164,7 +164,7 @@ def engine_of(problem: Problem, name: str) -> Engine:
         return native
     obstacle = _obstacle(problem)
     if name == AUTO:
-        is_tried = obstacle is None and may_pay(native)
+        is_tried = obstacle is None and worth_trying(native)
         return TrialEngine(cast(NativeEngine, native)) if is_tried else native
     if obstacle is not None:
         raise ValueError(
@@ -201,7 +201,7 @@ def _obstacle(problem: Problem) -> str | None:
     """What keeps a problem from being solved in batches, if anything."""
     if np.isfinite(problem.cost_budget):
         return "feature costs"
-    return why_not_batched(problem.engine)
+    return batching_obstacle(problem.engine)
 
 
 # --- Branch and bound on the perspective relaxation -----------------------------------
