@@ -403,7 +403,12 @@ class BatchedEngine(NativeEngine):
     ) -> list[RelaxationResult]:
         """The results at some repaired dual points."""
         parameters = self.parameters.batch
-        curvature = _curvature(batch_bounds.squares, z, parameters.least_z)
+        # ``c_j^2 / z_j`` if no weight changes, an upper bound; zero where z is tiny.
+        curvature = np.where(
+            z > parameters.least_z,
+            batch_bounds.squares / np.maximum(z, parameters.least_z),
+            0.0,
+        )
         starts, counts = batch.free_starts.tolist(), batch_bounds.n_decided.tolist()
         is_finite = np.isfinite(state).all(axis=1).tolist()
         results = []
@@ -464,11 +469,3 @@ def _shifted(points: np.ndarray, y: np.ndarray, C: np.ndarray) -> np.ndarray:
         moved = np.clip(points - excess[:, None] * y, 0.0, C)
         points = np.where(between, moved, points)
     return points
-
-
-def _curvature(squares: np.ndarray, z: np.ndarray, least_z: float) -> np.ndarray:
-    """The curvature of a relaxation in z_j if no weight changes: ``c_j^2 / z_j``.
-
-    An upper bound; zero where z is next to nothing.
-    """
-    return np.where(z > least_z, squares / np.maximum(z, least_z), 0.0)

@@ -1,4 +1,4 @@
-"""Relaxations of several regions, one after the other."""
+"""The compiled entry for an SVM, or for relaxations of several regions in turn."""
 
 from __future__ import annotations
 
