@@ -51,7 +51,7 @@ class NearOptimal:
         ``include``.
     coefs : list of ndarrays
         Weights of these features; of groups, those of all of their columns, one group
-        after the other (``problem.own_columns.of(support)``). A row of weights for
+        after the other (``problem.machine_columns.of(support)``). A row of weights for
         each of more than two classes.
     intercepts : ndarray of shape (n_models,) or (n_models, n_classes)
     objectives : ndarray of shape (n_models,)

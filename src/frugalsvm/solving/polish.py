@@ -251,7 +251,7 @@ class _Equations:
         self._C, self.used = problem.C, np.flatnonzero(model.coef)
         w = model.coef[self.used]
         assert isinstance(problem.data, SignedData)
-        self._rows, self._y = problem.data.few_rows(self.used), problem.y
+        self._rows, self._y = problem.data.cached_rows(self.used), problem.y
         self._is_free = problem.fit_intercept
         self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
         scales = problem.norms[self.used] / np.sqrt(problem.n_samples)

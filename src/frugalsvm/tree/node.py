@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checker import pack, unpack
 from ..engine.protocol import DualBound, Engine, Region, RelaxationResult, WorkingSet
-from ..problem.constraints import left_of
+from ..problem.constraints import remaining_budget
 from ..problem.problem import Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -183,7 +183,7 @@ def region_of(
     n_forced = root.forced.shape[0]
     budget = root.budget
     if np.isfinite(budget):
-        budget = left_of(budget, problem.costs[forced[n_forced:]].sum())
+        budget = remaining_budget(budget, problem.costs[forced[n_forced:]].sum())
         free = free[problem.costs[free] <= budget]
     return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
 

@@ -70,7 +70,7 @@ def build_certificate(
         "lower_bound": np.array(lower_bound),
         **_tree_arrays(nodes, step_type(problem)),
     }
-    own = problem.own_columns
+    own = problem.machine_columns
     if problem.n_machines > 1:
         arrays["n_classes"] = np.array(problem.n_machines)
         arrays["intercepts"] = np.array(intercept)
