@@ -102,11 +102,11 @@ class TreeParameters:
     conclusive_above: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_numbers(self, MAY_BE_ZERO)
+        check_numbers(self, ZERO_ALLOWED)
 
 
 # Zero means that something is never, or always done.
-MAY_BE_ZERO = (
+ZERO_ALLOWED = (
     "max_stored_free", "always_rounded", "look_ahead_max_features", "near_cutoff",
     "near_ranked_by_z", "near_max_tried", "dive_fraction", "search_after",
     "search_rate", "counts_work_above", "search_share", "min_payoff",
