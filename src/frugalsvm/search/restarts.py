@@ -327,10 +327,7 @@ class RestartSearch:
         self._tempering_rounds_due -= 1
         if self._tempering is None:
             rng = np.random.default_rng(self.seed.spawn(1)[0])
-            # Chains only exchange features: start where none can be added, if possible.
-            evaluator, elites = Evaluator(self.problem), self.elite_pool.solutions
-            full = [e for e in elites if evaluator.addable(e.support).size == 0]
-            self._tempering = Tempering(self.problem, full or elites, rng)
+            self._tempering = Tempering(self.problem, self._full_elites(), rng)
         self._tempering.visit(self.elite_pool.solutions[0])
         batch = self.parameters.restart_batch
         result = self._tempering.run(self.pool, work, self.should_stop, batch)
@@ -341,6 +338,12 @@ class RestartSearch:
         effort = self._run_batch(starts) if starts else 1
         cost = self.parameters.tempering.cost
         return cost if effort and self._can_temper else effort
+
+    def _full_elites(self) -> list[Solution]:
+        """Elite solutions to which no feature can be added: chains only exchange."""
+        evaluator, elites = Evaluator(self.problem), self.elite_pool.solutions
+        full = [e for e in elites if evaluator.addable(e.support).size == 0]
+        return full or elites
 
     def _tempering_work(self, work: float) -> float:
         """Work of the tempering that is due, 0 if none is."""

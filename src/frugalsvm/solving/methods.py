@@ -229,7 +229,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
     return Outcome(
         search.counters | counters,
         bound=tree.frontier.bound,
-        nodes=tree.frontier.kept,
+        nodes=tree.frontier.nodes,
         hit_limit=tree.hit_limit,
         elites=search.elite_pool.supports,
     )
