@@ -26,9 +26,6 @@ Property = Callable[[np.ndarray], np.ndarray]
 SMALL_SPREAD = 0.01
 # Beyond this squares and sums could overflow, and bounds would prove nothing.
 LARGEST_VALUE = 1e50
-UNIT_ROUNDOFF = 2.0**-53
-# Square root of an upper bound of underflow in a sum of squares.
-UNDERFLOW = 1e-150
 
 
 class Survey(NamedTuple):
@@ -91,8 +88,10 @@ def norm_bounds(squares: np.ndarray, size: np.ndarray, n_samples: int) -> np.nda
 
     The sums may have been made in any order.
     """
-    slack = 1.0 + 2 * (n_samples + 8) * UNIT_ROUNDOFF
-    return np.where(size > 0.0, np.sqrt(squares) * slack + UNDERFLOW, 0.0)
+    slack = 1.0 + 2 * (n_samples + 8) * 2.0**-53
+    # Square root of an upper bound of underflow in a sum of squares.
+    underflow = 1e-150
+    return np.where(size > 0.0, np.sqrt(squares) * slack + underflow, 0.0)
 
 
 def check_values(

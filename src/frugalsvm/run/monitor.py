@@ -20,15 +20,8 @@ from .stopping import StopCondition
 
 logger = logging.getLogger("frugalsvm")
 
-_HEADER = (
-    f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} {'bound':>13} {'gap':>8}"
-    "  event"
-)
 # Maximum number of seconds between two lines of the log.
 LOG_INTERVAL = 5.0
-# A bound enters the history if it closes this fraction of the gap.
-NOTABLE = 0.01
-
 # The counter of restarts since the last improvement.
 SINCE_BEST = "restarts since the best"
 
@@ -87,11 +80,11 @@ class History:
         self._lock = threading.Lock()
 
     def is_notable(self, bound: float) -> bool:
-        """Whether a bound closes a visible fraction of the last recorded gap."""
+        """Whether a bound closes one per cent of the last recorded gap."""
         if not self.entries:
             return True
         _, objective, last = self.entries[-1]
-        return bound - last > NOTABLE * max(objective - last, 0.0)
+        return bound - last > 0.01 * max(objective - last, 0.0)
 
     def add(self, progress: Progress) -> None:
         """Record an objective if it is better, or a bound if it is notably better."""
@@ -131,7 +124,10 @@ class ProgressLog:
         self._last = 0.0
         if verbose:
             ensure_handler()
-            logger.info(_HEADER)
+            logger.info(
+                f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} "
+                f"{'bound':>13} {'gap':>8}  event"
+            )
 
     def is_due(self, seconds: float) -> bool:
         """Whether it is time for a line without an event."""

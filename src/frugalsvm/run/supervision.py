@@ -23,9 +23,6 @@ T = TypeVar("T")
 
 # Seconds between two checks of the clock.
 SLICE = 0.05
-# Seconds to wait for stopped work before abandoning it: more than compiled code needs
-# to notice its flag.
-FAREWELL = 10.0
 
 
 class Watched(Protocol):
@@ -274,6 +271,7 @@ def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:
     # Work that has not begun yet will notice, too.
     watched.abandon()
     if patient and job.thread.ident is not None:
-        until = time.monotonic() + FAREWELL
+        # Longer than compiled code needs to notice its flag.
+        until = time.monotonic() + 10.0
         while not job.wait(SLICE) and time.monotonic() < until:
             pass

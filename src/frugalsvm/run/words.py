@@ -110,20 +110,9 @@ def different(names: Sequence[str]) -> list[str]:
 # :func:`escaped`.
 
 # Safe for colour-blind readers, and visible on light and dark pages.
-POSITIVE, NEGATIVE, MUTED = "#3b8fc4", "#e0762f", "#8c8c8c"
+POSITIVE, NEGATIVE = "#3b8fc4", "#e0762f"
 # Maximum number of features shown in a table.
 N_SHOWN = 30
-
-_BOX = (
-    "display:inline-block;border:1px solid rgba(128,128,128,.4);border-radius:6px;"
-    "padding:.6em .8em;margin:.2em 0;font-family:system-ui,sans-serif;font-size:13px;"
-    "line-height:1.4;color:inherit;background:transparent;text-align:left"
-)
-_TABLE = (
-    "border-collapse:collapse;margin:.4em 0 0;border:none;color:inherit;"
-    "font-size:inherit"
-)
-_CELL = "padding:.1em .7em .1em 0;border:none;text-align:{};background:transparent"
 
 
 def escaped(value: object) -> str:
@@ -133,8 +122,14 @@ def escaped(value: object) -> str:
 
 def box(title: str, *parts: str) -> str:
     """A frame with a title around parts that are already HTML."""
+    style = (
+        "display:inline-block;border:1px solid rgba(128,128,128,.4);border-radius:6px;"
+        "padding:.6em .8em;margin:.2em 0;font-family:system-ui,sans-serif;"
+        "font-size:13px;line-height:1.4;color:inherit;background:transparent;"
+        "text-align:left"
+    )
     return (
-        f'<div class="frugalsvm-report" style="{_BOX}">'
+        f'<div class="frugalsvm-report" style="{style}">'
         f"<strong>{escaped(title)}</strong>{''.join(parts)}</div>"
     )
 
@@ -160,22 +155,25 @@ def note(text: str) -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """A table of cells that are already HTML; ``align`` has l or r per column."""
-    sides = [_CELL.format("right" if side == "r" else "left") for side in align]
+    styles = [
+        "padding:.1em .7em .1em 0;border:none;"
+        f"text-align:{'right' if side == 'r' else 'left'};background:transparent"
+        for side in align
+    ]
     head = "".join(
-        f'<th style="{side};font-weight:normal">{_muted(escaped(name))}</th>'
-        for name, side in zip(header, sides[: len(header)], strict=True)
+        f'<th style="{style};font-weight:normal">{_muted(escaped(name))}</th>'
+        for name, style in zip(header, styles[: len(header)], strict=True)
     )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="{side}">{cell}</td>'
-            for cell, side in zip(row, sides, strict=True)
-        )
-        + "</tr>"
-        for row in rows
-    )
+    body = ""
+    for row in rows:
+        pairs = zip(row, styles, strict=True)
+        cells = "".join(f'<td style="{style}">{cell}</td>' for cell, style in pairs)
+        body += f"<tr>{cells}</tr>"
     top = f"<thead><tr>{head}</tr></thead>" if header else ""
-    return f'<table style="{_TABLE}">{top}<tbody>{body}</tbody></table>'
+    return (
+        '<table style="border-collapse:collapse;margin:.4em 0 0;border:none;'
+        f'color:inherit;font-size:inherit">{top}<tbody>{body}</tbody></table>'
+    )
 
 
 def weights_table(names: Sequence[str], weights: Sequence[float]) -> str:

@@ -36,10 +36,6 @@ from ..engine.work import product_work
 from ..problem.problem import Problem
 from .parameters import SearchParameters
 
-# Cost of the rough solution, as a fraction of that of an accurate one.
-ROUGH_FRACTION = 0.5
-# Additional cost of a model in units of work; mostly calls of small functions.
-MODEL_WORK = 3.5e5
 # Entries of the rows of features that are multiplied at a time.
 ENTRIES = 2**22
 

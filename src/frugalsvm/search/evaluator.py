@@ -11,13 +11,7 @@ from ..engine.work import product_work, svm_work
 from ..kernels.smoothing import intercept_of
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from .estimates import (
-    MODEL_WORK,
-    ROUGH_FRACTION,
-    Twins,
-    addition_gains,
-    exchange_losses,
-)
+from .estimates import Twins, addition_gains, exchange_losses
 from .parameters import SearchParameters
 
 
@@ -224,12 +218,15 @@ class Evaluator:
         return _best_on_ray(solution.alpha.sum(), reduced + largest)
 
     def _count_rough(self, solution: Solution) -> None:
+        """Count the work of estimates."""
         size = self._engine.columns.count(solution.support)
         problem = self.problem
-        self.work += ROUGH_FRACTION * svm_work(
+        # A rough solution costs half as much as an accurate one.
+        self.work += 0.5 * svm_work(
             problem.n_samples, size, n_machines=problem.n_machines
         )
-        self.work += product_work(self._engine) + MODEL_WORK
+        # The model; mostly calls of small functions.
+        self.work += product_work(self._engine) + 3.5e5
 
     def _squares(self, solution: Solution) -> np.ndarray:
         self.work += product_work(self._engine)

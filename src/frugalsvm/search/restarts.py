@@ -132,14 +132,6 @@ def _perturb(
     return fill(evaluator, smaller, rng, spread=6)
 
 
-def _cross(
-    evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
-) -> Solution:
-    first, second = rng.choice(len(elites), 2, replace=False)
-    union = np.union1d(elites[first].support, elites[second].support)
-    return shrink(evaluator, union)
-
-
 def _grow(
     evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
 ) -> Solution:
@@ -178,7 +170,9 @@ def _new_start(
 ) -> Solution:
     draw = rng.random()
     if draw < 0.25 and len(elites) > 1:
-        return _cross(evaluator, elites, rng)
+        first, second = rng.choice(len(elites), 2, replace=False)
+        union = np.union1d(elites[first].support, elites[second].support)
+        return shrink(evaluator, union)
     if draw < 0.5:
         return _grow(evaluator, elites, rng)
     if draw < 0.75 and evaluator.has_twins:
