@@ -9,6 +9,7 @@ from _thread import interrupt_main
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,7 +19,6 @@ from sklearn.model_selection import cross_val_score
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, near_optimal, relax, solve
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.estimators import final_fit
-from frugalsvm.estimators import near_optimal as search
 from frugalsvm.run.monitor import Monitor
 from frugalsvm.run.stopping import StopCondition
 from frugalsvm.run.supervision import Hold, supervise
@@ -481,7 +481,8 @@ def test_ctrl_c_after_the_folds_keeps_the_best_model(monkeypatch, name):
 
 
 def test_ctrl_c_after_the_first_solution_of_a_list_keeps_it(monkeypatch):
-    monkeypatch.setattr(search, "_check_start", interrupting(search._check_start))
+    module = import_module("frugalsvm.estimators.near_optimal")
+    monkeypatch.setattr(module, "_check_start", interrupting(module._check_start))
     X, y = random_data(np.random.default_rng(0), 60, 30)
     found = near_optimal(X, y, max_features=4)
     assert len(found) >= 1

@@ -11,7 +11,7 @@ from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.run.monitor import Incumbent
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import SearchParameters
-from frugalsvm.search.reduced import SampledSearch, is_for_samples, n_searched
+from frugalsvm.search.reduced import SampledSearch, n_searched, needs_subsample
 from frugalsvm.search.restarts import SwapOptions
 from tests.reference import brute_force
 
@@ -139,6 +139,6 @@ def test_sparse_problems_are_searched_on_a_subsample():
 
 
 def test_small_problems_are_searched_on_all_samples():
-    assert not is_for_samples(made(m=299))
+    assert not needs_subsample(made(m=299))
     assert n_searched(made(m=299)) == 299
     assert n_searched(made()) == 150

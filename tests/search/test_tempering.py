@@ -10,7 +10,7 @@ from frugalsvm import Problem
 from frugalsvm.engine.native import NativeEngine
 from frugalsvm.search.evaluator import Evaluator
 from frugalsvm.search.parameters import DEFAULTS, SearchParameters, TemperingParameters
-from frugalsvm.search.tempering import Tempering, can_temper, may_temper
+from frugalsvm.search.tempering import Tempering, can_temper, is_worth_tempering
 from tests.reference import brute_force, random_data
 
 PARAMETERS = DEFAULTS.tempering
@@ -221,19 +221,19 @@ def test_it_fails_if_most_chains_fail():
 
 
 def test_only_dense_data_with_many_features_are_tempered():
-    assert not may_temper(problem_of(n=14))
+    assert not is_worth_tempering(problem_of(n=14))
     assert can_temper(problem_of(n=60))
     X, y = random_data(np.random.default_rng(0), 40, 60)
     sparse = Problem(csr_array(np.where(X > 1, X, 0.0)), y, max_features=3)
-    assert may_temper(sparse)
+    assert is_worth_tempering(sparse)
     assert can_temper(sparse) == (type(sparse.engine) is NativeEngine)
 
 
 def test_the_parameters_of_the_problem_are_used():
     few = TemperingParameters(n_levels=3, swaps=2, tries=10, features_above=40)
     problem = problem_of(n=40).with_parameters(SearchParameters(tempering=few))
-    assert not may_temper(problem)
-    assert may_temper(problem_of(n=60))
+    assert not is_worth_tempering(problem)
+    assert is_worth_tempering(problem_of(n=60))
     tempering = tempering_of(problem)
     assert len(tempering._levels) == 3
     assert 0 < run(tempering, np.inf).n_svms <= 1.1 * 2 * 3 * 10

@@ -79,7 +79,7 @@ def test_bounds_rise_and_all_nodes_are_admitted():
     policy = Recorder()
     tree = grow(problem, policy, keep_proof=True)
     assert np.all(np.diff(policy.bounds) >= 0)
-    assert policy.admitted == tree.frontier.kept
+    assert policy.admitted == tree.frontier.nodes
     # Every branching adds two nodes to the root.
     assert len(policy.admitted) == 1 + 2 * len(policy.bounds)
     assert policy.n_between == len(policy.bounds)

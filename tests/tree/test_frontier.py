@@ -51,7 +51,7 @@ def test_nodes_above_the_cutoff_are_leaves():
     assert frontier.pop(4.0) is None
     assert len(frontier) == 0
     assert frontier.bound == 5.0
-    assert frontier.kept == [late, closed]
+    assert frontier.nodes == [late, closed]
 
 
 def test_fixings_rely_on_the_cutoff():

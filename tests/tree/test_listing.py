@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from frugalsvm.tree.listing import Found, Listing, Threshold
+from frugalsvm.tree.listing import ListedSupport, Listing, Threshold
 
 
 def found(feature, objective, bound):
-    return Found(np.array([feature]), np.ones(1), 0.0, objective, bound, np.ones(1))
+    return ListedSupport(
+        np.array([feature]), np.ones(1), 0.0, objective, bound, np.ones(1)
+    )
 
 
 def listed(listing):

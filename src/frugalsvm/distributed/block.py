@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from dask.sizeof import sizeof
 
 from ..engine.columns import smallest
-from ..problem.array_sources import Property
-from ..problem.sources import ArraySource, SparseSource, is_sparse
+from ..problem.array_sources import ArraySource, Property, SparseSource
+from ..problem.sources import is_sparse
 from ..problem.validation import check_unmasked
 
 

@@ -16,7 +16,7 @@ from ..problem.certificate import Certificate
 from ..problem.problem import Problem
 from ..run import words as markup
 from ..run.words import counted, listed
-from ..tree.listing import Found, solve_support
+from ..tree.listing import ListedSupport, solve_support
 from .exchanges import (
     INDISPENSABLE,
     NEVER,
@@ -51,7 +51,7 @@ class NearOptimal:
         ``include``.
     coefs : list of ndarrays
         Weights of these features; of groups, those of all of their columns, one group
-        after the other (``problem.own_columns.of(support)``). A row of weights for
+        after the other (``problem.machine_columns.of(support)``). A row of weights for
         each of more than two classes.
     intercepts : ndarray of shape (n_models,) or (n_models, n_classes)
     objectives : ndarray of shape (n_models,)
@@ -98,7 +98,7 @@ class NearOptimal:
     certificate: Certificate | None = None
     n_exchanges: int = 0
     # The feature sets of each support, including features of weight zero.
-    _sets: tuple[list[Found], ...] = ()
+    _sets: tuple[list[ListedSupport], ...] = ()
     # For incomplete lists: lower bounds of unlisted models that lack a feature of the
     # best one, and the features of no model within the tolerance.
     _bounds_without: Mapping[int, float] = field(default_factory=dict)
@@ -230,15 +230,15 @@ class NearOptimal:
         Such a model is worse than the larger one, but may be within the threshold.
         """
         sets = [one for found in self._sets for one in found]
-        tried: dict[tuple[int, ...], Found | None] = {}
+        tried: dict[tuple[int, ...], ListedSupport | None] = {}
         spare = {j for one in sets for j in one.support.tolist()} - used
         return {j for j in spare if self._may_be_used(j, sets, tried)}
 
     def _may_be_used(
         self,
         feature: int,
-        sets: list[Found],
-        tried: dict[tuple[int, ...], Found | None],
+        sets: list[ListedSupport],
+        tried: dict[tuple[int, ...], ListedSupport | None],
     ) -> bool:
         """Whether a feature may have nonzero weight in a subset."""
         level = [one for one in sets if feature in one.key]
@@ -284,9 +284,9 @@ class NearOptimal:
         """
         level = {one.key: one for sets in self._sets for one in sets}
         minimal = []
-        tried: dict[tuple[int, ...], Found | None] = {}
+        tried: dict[tuple[int, ...], ListedSupport | None] = {}
         while level:
-            below: dict[tuple[int, ...], Found] = {}
+            below: dict[tuple[int, ...], ListedSupport] = {}
             for one in level.values():
                 parts = self._parts(one, tried)
                 below |= {part.key: part for part in parts}
@@ -297,8 +297,8 @@ class NearOptimal:
         return [one.support for one in minimal]
 
     def _parts(
-        self, one: Found, tried: dict[tuple[int, ...], Found | None]
-    ) -> list[Found]:
+        self, one: ListedSupport, tried: dict[tuple[int, ...], ListedSupport | None]
+    ) -> list[ListedSupport]:
         """The subsets within the threshold that lack one feature."""
         parts = []
         for t in range(one.support.size):
@@ -310,7 +310,7 @@ class NearOptimal:
             parts.append(tried[key])
         return [part for part in parts if part is not None]
 
-    def _part(self, one: Found, position: int) -> Found | None:
+    def _part(self, one: ListedSupport, position: int) -> ListedSupport | None:
         """The set without one feature, or None if it is beyond the threshold."""
         if one.bound_without(position) > self.threshold:
             return None

@@ -19,7 +19,7 @@ from ..engine.perspective import perspective
 from ..problem.problem import Problem
 from ..run.words import listed
 from ..search.evaluator import Evaluator, Stop, insert
-from ..search.reduced import is_for_samples, n_searched
+from ..search.reduced import n_searched, needs_subsample
 from ..tree.listing import Listing, ListingTree, solve_support
 from ..tree.parameters import TreeParameters
 
@@ -117,7 +117,7 @@ class ExchangeTrials:
         """The ranking of exchanges, on a subsample if there are many samples."""
         if self._ranker is None:
             problem = self.problem
-            if is_for_samples(problem):
+            if needs_subsample(problem):
                 problem = problem.drawn(n_searched(problem), np.random.default_rng(0))
             self._ranker = Evaluator(problem, self._should_stop)
         return self._ranker

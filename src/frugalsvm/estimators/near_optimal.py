@@ -20,7 +20,7 @@ from ..solving.options import SolveOptions, check_limits, n_threads
 from ..solving.result import Result, Status
 from ..solving.solver import ensure_batches, rehearse, run_interruptible
 from ..tree.branch_and_bound import TreeOptions
-from ..tree.listing import Found, Listing, ListingTree, Threshold, solve_support
+from ..tree.listing import ListedSupport, Listing, ListingTree, Threshold, solve_support
 from ..tree.proof import ProvedList, build_certificate
 from .alternatives import COMPLETE, SAME, NearOptimal
 from .exchanges import ExchangeTrials, bounds_without
@@ -38,7 +38,7 @@ START_PART = 0.8
 REHEARSAL_NODES = 20
 
 # The SVM on a support, and the feature sets that lead to it.
-Group = tuple[Found, list[Found]]
+Group = tuple[ListedSupport, list[ListedSupport]]
 
 
 class _Request(NamedTuple):
@@ -285,7 +285,7 @@ def _collect(
     )
 
 
-def _by_support(problem: Problem, sets: list[Found]) -> list[Group]:
+def _by_support(problem: Problem, sets: list[ListedSupport]) -> list[Group]:
     """Supports with the feature sets that lead to them, best first."""
     groups: dict[tuple[int, ...], Group] = {}
     for whole in sets:
@@ -319,17 +319,19 @@ def _check_start(problem: Problem, start: Result) -> None:
         )
 
 
-def _first(problem: Problem, start: Result) -> Found:
+def _first(problem: Problem, start: Result) -> ListedSupport:
     """The initial solution, which is always listed."""
     support = np.union1d(start.selected, problem.include).astype(np.int64)
     coef = start.coef.ravel()[problem.columns.of(support)]
     lengths = problem.columns.lengths(support, coef)
-    return Found(support, coef, start.intercept, start.objective, -np.inf, lengths)
+    return ListedSupport(
+        support, coef, start.intercept, start.objective, -np.inf, lengths
+    )
 
 
-def _largest(found: list[Found]) -> list[Found]:
+def _largest(found: list[ListedSupport]) -> list[ListedSupport]:
     """Only the maximal sets: leaves need not be maximal."""
-    kept: list[Found] = []
+    kept: list[ListedSupport] = []
     holders: dict[int, set[int]] = {}
     for one in sorted(found, key=lambda one: -one.support.size):
         sets = [holders.get(j, set()) for j in one.key]
@@ -341,7 +343,7 @@ def _largest(found: list[Found]) -> list[Found]:
     return sorted(kept, key=lambda one: (one.objective, one.key))
 
 
-def _without_zeros(problem: Problem, whole: Found) -> Found:
+def _without_zeros(problem: Problem, whole: ListedSupport) -> ListedSupport:
     """The support of a set: its features whose weights are not zero."""
     size = whole.lengths
     droppable = ~np.isin(whole.support, problem.include)
@@ -355,7 +357,7 @@ def _without_zeros(problem: Problem, whole: Found) -> Found:
     return one
 
 
-def _by_class(problem: Problem, one: Found) -> np.ndarray:
+def _by_class(problem: Problem, one: ListedSupport) -> np.ndarray:
     """The weights of a support, in a row for each of more than two classes."""
     if problem.n_machines == 1:
         return one.coef
@@ -384,7 +386,7 @@ def _certificate(
         best.intercept,
         best.objective,
         lower_bound,
-        tree.frontier.kept,
+        tree.frontier.nodes,
         alternatives=ProvedList(supports, coefs, intercepts, tree.proved),
     )
 

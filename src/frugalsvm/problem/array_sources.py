@@ -1,4 +1,4 @@
-"""Survey: statistics of all features from one pass over the data."""
+"""Sources of features: dense tables, sparse matrices, and statistics of both."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ Property = Callable[[np.ndarray], np.ndarray]
 SMALL_SPREAD = 0.01
 # Beyond this squares and sums could overflow, and bounds would prove nothing.
 LARGEST_VALUE = 1e50
-UNIT_ROUNDOFF = 2.0**-53
-# Square root of an upper bound of underflow in a sum of squares.
-UNDERFLOW = 1e-150
 
 
 class Survey(NamedTuple):
@@ -64,29 +61,26 @@ class Survey(NamedTuple):
         """A view of the statistics of neighbouring features."""
         return Survey(*(array[start:stop] for array in self))
 
-    def may_need_shift(self) -> np.ndarray:
-        """Candidates for a small spread: all such features, and a few others."""
+    def shift_candidates(self) -> np.ndarray:
+        """All features of small spread, and a few others."""
         size = np.maximum(np.abs(self.low), np.abs(self.high))
         same_sign = np.sign(self.low) * np.sign(self.high) > 0
         # Both ends are within SMALL_SPREAD of the mean.
         near = self.high - self.low <= 2.01 * SMALL_SPREAD * size
         return np.flatnonzero(same_sign & near)
 
-    def shift_some(self, features: np.ndarray, values: np.ndarray) -> None:
-        """Shift those of the given features that have a small spread.
-
-        ``values`` has a row for each of them.
-        """
+    def shift_features(self, features: np.ndarray, values: np.ndarray) -> None:
+        """Shift features that have a small spread; ``values`` has a row for each."""
         first = values[:, :1]
         # The mean of a constant feature is exactly its value.
         means = first[:, 0] + (values - first).mean(axis=1)
         shifted = values - means[:, None]
         spread = np.abs(shifted).max(axis=1)
         small = spread <= SMALL_SPREAD * np.abs(means)
-        chosen, shifted, spread = features[small], shifted[small], spread[small]
-        self.shift[chosen] = means[small]
+        features, shifted, spread = features[small], shifted[small], spread[small]
+        self.shift[features] = means[small]
         squares = np.einsum("ij,ij->i", shifted, shifted)
-        self.norms[chosen] = norm_bounds(squares, spread, values.shape[1])
+        self.norms[features] = norm_bounds(squares, spread, values.shape[1])
 
 
 def norm_bounds(squares: np.ndarray, size: np.ndarray, n_samples: int) -> np.ndarray:
@@ -94,29 +88,36 @@ def norm_bounds(squares: np.ndarray, size: np.ndarray, n_samples: int) -> np.nda
 
     The sums may have been made in any order.
     """
-    slack = 1.0 + 2 * (n_samples + 8) * UNIT_ROUNDOFF
-    return np.where(size > 0.0, np.sqrt(squares) * slack + UNDERFLOW, 0.0)
+    slack = 1.0 + 2 * (n_samples + 8) * 2.0**-53
+    # Square root of an upper bound of underflow in a sum of squares.
+    underflow = 1e-150
+    return np.where(size > 0.0, np.sqrt(squares) * slack + underflow, 0.0)
 
 
-def not_finite(row: int, column: int, value: float) -> ValueError:
-    """The error for NaN or infinite values."""
-    return ValueError(
-        f"X contains {value} (first at row {row}, column {column}); "
-        "impute or drop NaN and infinite values first."
-    )
+def check_values(
+    low: float, high: float, first: Callable[[Property], tuple[int, int, float]]
+) -> None:
+    """Refuse NaN, infinite and too large values, by the smallest and largest one.
 
-
-def too_large(size: float) -> ValueError:
-    """The error for values beyond the limit."""
-    return ValueError(
-        f"X contains values up to {size:g}, more than {LARGEST_VALUE:g}; rescale the "
-        "features first, for instance by sklearn.preprocessing.StandardScaler."
-    )
+    ``first`` returns row, column and value of the first entry with a property.
+    """
+    if not (np.isfinite(low) and np.isfinite(high)):
+        row, column, value = first(lambda values: ~np.isfinite(values))
+        raise ValueError(
+            f"X contains {value} (first at row {row}, column {column}); "
+            "impute or drop NaN and infinite values first."
+        )
+    if max(-low, high) > LARGEST_VALUE:
+        raise ValueError(
+            f"X contains values up to {max(-low, high):g}, more than "
+            f"{LARGEST_VALUE:g}; rescale the features first, for instance by "
+            "sklearn.preprocessing.StandardScaler."
+        )
 
 
 # --- ArraySource: a table of any real type, in memory or mapped from a file -----------
 
-# Entries of a block, and of the blocks of a mapped file kept in memory.
+# Entries of a block, and of the blocks of a mapped file that are in memory.
 BLOCK, AT_ONCE = 2**19, 2**25
 
 
@@ -127,22 +128,24 @@ class ArraySource:
     ----------
     X : ndarray of shape (n_samples, n_features)
         Of any real type and order; it is read on demand, so it must not change.
-    kept : integer array, default=None
-        The samples that count; all by default.
+    samples : integer array, default=None
+        The samples to use; all by default.
     shifts : bool, default=True
         Whether features of small spread are shifted.
     """
 
     def __init__(
-        self, X: np.ndarray, kept: np.ndarray | None = None, shifts: bool = True
+        self, X: np.ndarray, samples: np.ndarray | None = None, shifts: bool = True
     ):
         self._X = np.asarray(X)
-        self._kept = kept
-        self.n_samples = X.shape[0] if kept is None else kept.size
+        self._samples = samples
+        self.n_samples = X.shape[0] if samples is None else samples.size
         self.n_features = X.shape[1]
         self.n_entries = self.n_samples * self.n_features
         self._survey = Survey.empty(self.n_features)
-        self._for_all_blocks(lambda at, end: self._look(at, end, shifts), 1)
+        self._for_all_blocks(
+            lambda start, stop: self._survey_block(start, stop, shifts), 1
+        )
         self.low, self.high = self._survey.low, self._survey.high
         self.shift, self.norms = self._survey.shift, self._survey.norms
         self.varies = self._survey.varies
@@ -153,20 +156,20 @@ class ArraySource:
         compiled = _product_for(self._X)
         if compiled is None:
 
-            def one(start: int, stop: int) -> None:
+            def multiply_block(start: int, stop: int) -> None:
                 block, shift = self._block(start, stop), self.shift[start:stop]
                 np.matmul(v, block - shift, out=out[start:stop])
 
         else:
             factors = v
-            if self._kept is not None:
+            if self._samples is not None:
                 factors = np.zeros(self._X.shape[0])
-                factors[self._kept] = v
+                factors[self._samples] = v
 
-            def one(start: int, stop: int) -> None:
+            def multiply_block(start: int, stop: int) -> None:
                 compiled(self._X, factors, self.shift, start, stop, out)
 
-        self._for_all_blocks(one, n_threads)
+        self._for_all_blocks(multiply_block, n_threads)
         return out
 
     def columns(self, features: np.ndarray) -> np.ndarray:
@@ -176,40 +179,40 @@ class ArraySource:
         step = max(1, AT_ONCE // self.n_features)
         for start in range(0, self.n_samples, step):
             rows = slice(start, start + step)
-            if self._kept is None:
+            if self._samples is None:
                 out[:, rows] = self._X[rows, features].T
             else:
-                out[:, rows] = self._X[np.ix_(self._kept[rows], features)].T
+                out[:, rows] = self._X[np.ix_(self._samples[rows], features)].T
             _release_pages(self._X)
         return out
 
-    def first(self, is_such: Property) -> tuple[int, int, float]:
-        """Row, column and value of the first entry of a kind, feature by feature."""
-        of_ends = is_such(self.low) | is_such(self.high)
-        j = int(np.flatnonzero(of_ends)[0])
+    def first(self, predicate: Property) -> tuple[int, int, float]:
+        """Row, column and value of the first entry with a property, by feature."""
+        j = int(np.flatnonzero(predicate(self.low) | predicate(self.high))[0])
         column = self._block(j, j + 1)[:, 0]
-        t = int(np.flatnonzero(is_such(column))[0])
-        row = t if self._kept is None else self._kept[t]
+        t = int(np.flatnonzero(predicate(column))[0])
+        row = t if self._samples is None else self._samples[t]
         return int(row), j, float(column[t])
 
     def _block(self, start: int, stop: int) -> np.ndarray:
         """Neighbouring features in double precision, one column each."""
-        some = self._X[:, start:stop]
-        if self._kept is not None:
-            some = some[self._kept]
-        return np.asarray(some, dtype=np.float64)
+        block = self._X[:, start:stop]
+        if self._samples is not None:
+            block = block[self._samples]
+        return np.asarray(block, dtype=np.float64)
 
-    def _look(self, start: int, stop: int, shifts: bool) -> None:
-        block, facts = self._block(start, stop), self._survey.part(start, stop)
-        block.min(axis=0, out=facts.low)
-        block.max(axis=0, out=facts.high)
-        size = np.maximum(np.abs(facts.low), np.abs(facts.high))
+    def _survey_block(self, start: int, stop: int, shifts: bool) -> None:
+        block, survey = self._block(start, stop), self._survey.part(start, stop)
+        block.min(axis=0, out=survey.low)
+        block.max(axis=0, out=survey.high)
+        size = np.maximum(np.abs(survey.low), np.abs(survey.high))
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.einsum("ij,ij->j", block, block)
-            facts.norms[:] = norm_bounds(squares, size, self.n_samples)
-        some = facts.may_need_shift()
-        if shifts and some.size:
-            facts.shift_some(some, np.ascontiguousarray(block[:, some].T))
+            survey.norms[:] = norm_bounds(squares, size, self.n_samples)
+        candidates = survey.shift_candidates()
+        if shifts and candidates.size:
+            values = np.ascontiguousarray(block[:, candidates].T)
+            survey.shift_features(candidates, values)
 
     def _for_all_blocks(self, work: Callable[[int, int], None], n_threads: int) -> None:
         """Apply a function to each block of neighbouring features."""
@@ -217,17 +220,17 @@ class ArraySource:
         starts = range(0, self.n_features, width)
         with ThreadPoolExecutor(n_threads) as pool:
             # Number of blocks of a file in memory at a time.
-            at_once = max(n_threads, AT_ONCE // BLOCK)
-            for t in range(0, len(starts), at_once):
-                some = starts[t : t + at_once]
-                stops = [min(start + width, self.n_features) for start in some]
-                each = map if n_threads == 1 or len(some) == 1 else pool.map
-                list(each(work, some, stops))
+            step = max(n_threads, AT_ONCE // BLOCK)
+            for t in range(0, len(starts), step):
+                group = starts[t : t + step]
+                stops = [min(start + width, self.n_features) for start in group]
+                apply = map if n_threads == 1 or len(group) == 1 else pool.map
+                list(apply(work, group, stops))
                 _release_pages(self._X)
 
 
 def _product_for(X: np.ndarray) -> Any:
-    """The kernel that multiplies a table of this type; None if there is none."""
+    """The kernel that multiplies a table of this type, if there is one."""
     if X.dtype not in (np.float32, np.float64) or not X.flags.aligned:
         return None
     if X.flags.c_contiguous:
@@ -238,8 +241,8 @@ def _product_for(X: np.ndarray) -> Any:
 def _release_pages(array: np.ndarray) -> None:
     """Release the pages of a mapped file from the memory of the process.
 
-    The system may keep them cached. Copy-on-write maps are skipped, since changes would
-    be lost.
+    The operating system may still cache them. Copy-on-write maps are skipped, since
+    changes would be lost.
     """
     base: Any = array
     while isinstance(base, np.ndarray):
@@ -269,46 +272,46 @@ class SparseSource:
     X : sparse matrix or array of shape (n_samples, n_features)
         In any format and order; repeated entries are added up. Matrices without sorted
         columns are copied; others must not change.
-    kept : integer array, default=None
+    samples : integer array, default=None
         The samples to use; all by default.
     shifts : bool, default=True
         Whether features of small spread are shifted.
     """
 
-    def __init__(self, X: Any, kept: np.ndarray | None = None, shifts: bool = True):
-        X = X if kept is None else X.tocsr()[kept]
-        self._kept, self._shifts = kept, shifts
+    def __init__(self, X: Any, samples: np.ndarray | None = None, shifts: bool = True):
+        X = X if samples is None else X.tocsr()[samples]
+        self._samples, self._shifts = samples, shifts
         self.n_samples, self.n_features = X.shape
         columns = _canonical(X)
         self._starts, self._rows = columns.indptr, columns.indices
         self._values = columns.data
         self.n_entries = int(self._starts[-1])
-        facts = Survey.empty(self.n_features)
+        survey = Survey.empty(self.n_features)
         survey_columns(
             self._starts,
             self._values,
             self.n_samples,
-            facts.low,
-            facts.high,
-            facts.norms,
+            survey.low,
+            survey.high,
+            survey.norms,
         )
-        size = np.maximum(np.abs(facts.low), np.abs(facts.high))
+        size = np.maximum(np.abs(survey.low), np.abs(survey.high))
         with np.errstate(invalid="ignore"):
-            facts.norms[:] = norm_bounds(facts.norms, size, self.n_samples)
+            survey.norms[:] = norm_bounds(survey.norms, size, self.n_samples)
         if shifts:
-            some = facts.may_need_shift()
+            candidates = survey.shift_candidates()
             step = max(1, SPARSE_BLOCK // self.n_samples)
-            for at in range(0, some.size, step):
-                few = some[at : at + step]
-                facts.shift_some(few, self.columns(few))
-        self.low, self.high, self.norms, self.shift = facts
-        self.varies = facts.varies
+            for start in range(0, candidates.size, step):
+                features = candidates[start : start + step]
+                survey.shift_features(features, self.columns(features))
+        self.low, self.high, self.norms, self.shift = survey
+        self.varies = survey.varies
 
     def multiply(self, v: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """``sum_i v_i (x_ij - shift_j)`` for all features."""
         out = np.empty(self.n_features)
 
-        def one(first: int, last: int) -> None:
+        def multiply_part(first: int, last: int) -> None:
             column_products(
                 self._starts, self._rows, self._values, v, self.shift, first, last, out
             )
@@ -318,10 +321,10 @@ class SparseSource:
         ends = np.arange(1, n_parts) * (self.n_entries / n_parts)
         cuts = [0, *np.searchsorted(self._starts, ends).tolist(), self.n_features]
         if n_parts == 1:
-            one(0, self.n_features)
+            multiply_part(0, self.n_features)
         else:
             with ThreadPoolExecutor(n_parts) as pool:
-                list(pool.map(one, cuts[:-1], cuts[1:]))
+                list(pool.map(multiply_part, cuts[:-1], cuts[1:]))
         return out
 
     def columns(self, features: np.ndarray) -> np.ndarray:
@@ -343,30 +346,29 @@ class SparseSource:
         # Shifts do not change: each depends on its own feature only.
         return SparseSource(whole[:, features], shifts=self._shifts)
 
-    def first(self, is_such: Property) -> tuple[int, int, float]:
-        """Row, column and value of the first entry of a kind, feature by feature."""
-        at = int(np.flatnonzero(is_such(self._values))[0])
-        row = self._rows[at]
-        column = np.searchsorted(self._starts, at, side="right") - 1
-        value = float(self._values[at])
-        return int(row if self._kept is None else self._kept[row]), int(column), value
+    def first(self, predicate: Property) -> tuple[int, int, float]:
+        """Row, column and value of the first entry with a property, by feature."""
+        index = int(np.flatnonzero(predicate(self._values))[0])
+        row = self._rows[index]
+        column = np.searchsorted(self._starts, index, side="right") - 1
+        value = float(self._values[index])
+        return (
+            int(row if self._samples is None else self._samples[row]),
+            int(column),
+            value,
+        )
 
 
 def _canonical(X: Any) -> Any:
     """Sorted columns without repeated entries, of a type the kernels accept."""
     columns = X.tocsc()
-    wanted = _value_type(columns.dtype)
-    if columns.dtype != wanted:
-        columns = columns.astype(wanted)
+    # A type that holds all values exactly.
+    is_single = columns.dtype == np.float32 or columns.dtype.itemsize <= 2
+    dtype = np.float32 if is_single else np.float64
+    if columns.dtype != dtype:
+        columns = columns.astype(dtype)
     if not columns.has_canonical_format:
         # In place, but never in arrays of the caller.
         columns = columns.copy()
         columns.sum_duplicates()
     return columns
-
-
-def _value_type(given: np.dtype) -> type:
-    """A type that holds all values exactly."""
-    if given == np.float32 or given.itemsize <= 2:
-        return np.float32
-    return np.float64

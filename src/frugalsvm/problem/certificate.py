@@ -24,12 +24,9 @@ from ..checker import checksum, read_arrays, save_arrays
 # A file is written under an unpredictable temporary name and then renamed. No process
 # ever sees a partial file, and an old file is replaced only by a complete new one.
 
-# Characters of the file name in its temporary name: names have limits.
-N_KEPT = 50
-
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file atomically by a given function.
+    """Write a file atomically.
 
     Parameters
     ----------
@@ -40,8 +37,9 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """
     target = path.resolve()
     # Exclusive creation: a link planted at this name is not followed.
+    # Only the beginning of the name: names of files have a maximum length.
     handle, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name[:N_KEPT]}.", suffix=".partial"
+        dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".partial"
     )
     try:
         with os.fdopen(handle, "wb") as file:
@@ -66,12 +64,12 @@ def _mode(target: Path) -> int:
         return 0o666 & ~mask
 
 
-# --- Certificate: the proof of a lower bound, as a file -------------------------------
+# --- Certificate ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proof of a lower bound.
+    """The proof of a lower bound.
 
     Attributes
     ----------
@@ -126,12 +124,12 @@ class Certificate:
         lower_bound: float,
         alpha: np.ndarray,
     ) -> Certificate:
-        """The same proof, and one about weights that were computed with another C.
+        """The same proof, and a second one for weights computed with another C.
 
         Parameters
         ----------
         weights : ndarray
-            That C times the sample weights, for all samples.
+            The other C times the sample weights, for all samples.
         coef : ndarray
             Weights of the columns of the features selected or included, one feature
             after the other in increasing order; those of each machine in turn.

@@ -20,13 +20,11 @@ from .validation import (
 # Costs are sums of floats: a budget of 0.3 must admit 0.1 + 0.2. Bounds hold for a
 # slightly larger budget, so that rounding of sums cannot invalidate them.
 COST_SLACK, BOUND_SLACK = 0.999e-9, 1e-9
-# Remaining budgets are rounded up by this fraction.
-LEFT_SLACK = 1e-12
 
 
-def left_of(budget: float, spent: float) -> float:
-    """What is left of a budget, rounded up so that bounds cannot profit from it."""
-    return float((budget - spent) + LEFT_SLACK * (budget + spent))
+def remaining_budget(budget: float, spent: float) -> float:
+    """The rest of a budget, rounded up so that bounds cannot profit from rounding."""
+    return float((budget - spent) + 1e-12 * (budget + spent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +62,11 @@ class Constraints:
     ) -> Constraints:
         """Validated constraints."""
         budget = check_max_features(max_features, n_features)
-        costs, most = check_costs(feature_costs, max_cost, n_features)
+        costs, limit = check_costs(feature_costs, max_cost, n_features)
         return cls(
             budget,
             costs,
-            most,
+            limit,
             check_indices("include", include, n_features),
             check_indices("exclude", exclude, n_features),
             feature_costs is not None,
@@ -107,11 +105,11 @@ class Constraints:
         allowed[self.exclude] = False
         return allowed
 
-    def left(self) -> tuple[int, float]:
-        """What included features leave of both budgets, rounded up."""
+    def remaining(self) -> tuple[int, float]:
+        """Both budgets without the included features, rounded up."""
         budget = self.max_cost * (1.0 + BOUND_SLACK)
         if np.isfinite(budget):
-            budget = left_of(budget, self.costs[self.include].sum())
+            budget = remaining_budget(budget, self.costs[self.include].sum())
         return int(self.max_features - self.include.size), float(budget)
 
     def admits(self, support: np.ndarray) -> bool:
@@ -127,15 +125,15 @@ class Constraints:
         self, max_features: int | None, max_cost: float | None
     ) -> Constraints:
         """Other budgets; None keeps the present ``max_cost``."""
-        most = self.max_cost
+        limit = self.max_cost
         if max_cost is not None:
             costs = self.costs if self.has_costs else None
-            _, most = check_costs(costs, max_cost, self.costs.size)
+            _, limit = check_costs(costs, max_cost, self.costs.size)
         budget = check_max_features(max_features, self.costs.size)
-        return replace(self, max_features=budget, max_cost=most)._checked()
+        return replace(self, max_features=budget, max_cost=limit)._checked()
 
     def requiring(self, feature: int) -> Constraints:
-        """One more included feature."""
+        """The constraints with one more included feature."""
         include = freeze(np.union1d(self.include, [feature]))
         return replace(self, include=include)._checked()
 
@@ -163,10 +161,10 @@ class HingeLoss:
     ----------
     weights : ndarray
         C times the weight of each sample, zero for samples that are dropped.
-    C : ndarray of shape (n_kept,)
-        The positive ones.
+    C : ndarray
+        The positive weights.
     sample_weight : ndarray or None
-        The multipliers of C, as the user gave them.
+        The multipliers of C.
     """
 
     weights: np.ndarray
@@ -177,16 +175,17 @@ class HingeLoss:
     def of(cls, C: float, sample_weight: ArrayLike | None, n_samples: int) -> HingeLoss:
         """Validated weights."""
         weights = check_weights(C, sample_weight, n_samples)
-        given = None if sample_weight is None else np.array(sample_weight)
-        return cls(freeze(weights), freeze(np.array(weights[weights > 0])), given)
+        multipliers = None if sample_weight is None else np.array(sample_weight)
+        positive = np.array(weights[weights > 0])
+        return cls(freeze(weights), freeze(positive), multipliers)
 
     @classmethod
-    def of_kept(cls, C: np.ndarray) -> HingeLoss:
-        """Weights of samples all of which are kept, as multipliers of a C of 1."""
+    def of_positive(cls, C: np.ndarray) -> HingeLoss:
+        """The loss with positive weights of all samples, as multipliers of a C of 1."""
         return cls(freeze(C), C, np.array(C))
 
     @property
-    def kept(self) -> np.ndarray:
+    def is_positive(self) -> np.ndarray:
         """Mask of the samples of positive weight."""
         return self.weights > 0
 

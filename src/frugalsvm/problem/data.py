@@ -1,4 +1,4 @@
-"""SignedData: features and labels, as one dense matrix or in a source."""
+"""Features and labels, as one dense matrix, in a source, or for several machines."""
 
 from __future__ import annotations
 
@@ -15,14 +15,8 @@ from ..engine.column_generation import signed_columns
 from ..engine.columns import Columns
 from ..engine.source import RowCache, Source
 from ..kernels.bounds import row_norm_bounds, varying_rows
-from .sources import (
-    FEWER,
-    SMALL_SPREAD,
-    SparseSource,
-    check_room,
-    is_sparse,
-    make_source,
-)
+from .array_sources import SMALL_SPREAD, SparseSource
+from .sources import FEWER, check_room, is_sparse, make_source
 from .validation import freeze
 
 # Entries of a block of rows.
@@ -55,8 +49,8 @@ class SignedData:
         For dense data: the rows of shifted features without their shift.
     cache : RowCache or None
         Cache of rows of the source, if worthwhile.
-    known_norms : ndarray or None
-        If they are known already: they take long if there are many samples.
+    precomputed_norms : ndarray or None
+        The norms, if available: they take long if there are many samples.
     """
 
     y: np.ndarray
@@ -66,15 +60,15 @@ class SignedData:
     source: Source | None = None
     unshifted: dict[int, np.ndarray] = field(default_factory=dict)
     cache: RowCache | None = None
-    known_norms: np.ndarray | None = None
+    precomputed_norms: np.ndarray | None = None
 
     @classmethod
     def in_place(
-        cls, X: Any, y: np.ndarray, kept: np.ndarray, fit_intercept: bool
+        cls, X: Any, y: np.ndarray, mask: np.ndarray, fit_intercept: bool
     ) -> SignedData:
-        """Data that stay where they are; ``kept`` is a mask of samples."""
-        some = None if kept.all() else np.flatnonzero(kept)
-        source = make_source(X, some, shifts=fit_intercept)
+        """Data that stay where they are; ``mask`` selects the samples."""
+        samples = None if mask.all() else np.flatnonzero(mask)
+        source = make_source(X, samples, shifts=fit_intercept)
         # Sparse rows are expanded as quickly as dense ones are copied.
         cache = None if is_sparse(X) else RowCache()
         return cls(y, fit_intercept, freeze(source.shift), source=source, cache=cache)
@@ -84,13 +78,13 @@ class SignedData:
         cls,
         X: np.ndarray,
         y: np.ndarray,
-        kept: np.ndarray,
+        mask: np.ndarray,
         fit_intercept: bool,
         overwrite: bool,
     ) -> SignedData:
         """Data as one matrix: a copy, or X overwritten."""
-        if not kept.all():
-            X, overwrite = X[kept], False
+        if not mask.all():
+            X, overwrite = X[mask], False
         # Never modify arrays of the caller.
         overwrite &= bool(X.flags.f_contiguous and X.flags.writeable)
         overwrite &= X.dtype == np.float64
@@ -125,8 +119,8 @@ class SignedData:
     @cached_property
     def norms(self) -> np.ndarray:
         """Upper bounds of the Euclidean norms of the rows."""
-        if self.known_norms is not None:
-            return self.known_norms
+        if self.precomputed_norms is not None:
+            return self.precomputed_norms
         if self.source is not None:
             return freeze(self.source.norms)
         return freeze(row_norm_bounds(self.A))
@@ -146,7 +140,7 @@ class SignedData:
     # --- parts -----------------------------------------------------------------------
 
     def restrict(self, columns: np.ndarray, dense: bool) -> SignedData:
-        """Some of the columns; sparse data become dense if that is asked for."""
+        """Some of the columns; sparse data become dense if ``dense``."""
         rows, source = None, None
         if not dense and isinstance(self.source, SparseSource):
             source = self.source.part(columns)
@@ -164,7 +158,7 @@ class SignedData:
             rows,
             source,
             self._unshifted_rows(columns),
-            known_norms=freeze(self.norms[columns]),
+            precomputed_norms=freeze(self.norms[columns]),
         )
 
     def at_samples(self, samples: np.ndarray) -> SignedData:
@@ -184,20 +178,22 @@ class SignedData:
         """Rows of A; large requests are not cached."""
         if self.source is None:
             return self.A[features]
-        cache = self.cache
-        if cache is not None and 8 * features.size * self.n_samples <= cache.max_bytes:
-            return self.few_rows(features)
+        n_bytes = 8 * features.size * self.n_samples
+        if self.cache is not None and n_bytes <= self.cache.max_bytes:
+            return self.cached_rows(features)
         return signed_columns(self.source, features, self.y)
 
-    def few_rows(self, features: np.ndarray) -> np.ndarray:
-        """Rows of A that are kept for the next time, if that is worthwhile."""
+    def cached_rows(self, features: np.ndarray) -> np.ndarray:
+        """Rows of A, which are cached if that is worthwhile."""
         source = self.source
         if source is None:
             return self.A[features]
         if self.cache is None:
             return signed_columns(source, features, self.y)
         return self.cache.get(
-            features, self.n_samples, lambda few: signed_columns(source, few, self.y)
+            features,
+            self.n_samples,
+            lambda missing: signed_columns(source, missing, self.y),
         )
 
     def _columns(self, samples: np.ndarray) -> np.ndarray:
@@ -230,7 +226,7 @@ class SignedData:
             features = np.arange(self.n_columns)
             rows = self.A
         else:
-            rows = self.few_rows(features)
+            rows = self.cached_rows(features)
         if not self.shift.any():
             return rows
         rows = np.array(rows)
@@ -250,9 +246,9 @@ class SignedData:
                 yield self.source.columns(features) * self.y
 
     def unshifted_intercept(self, coef: np.ndarray, intercept: float) -> float:
-        """The intercept for X, given the one for A."""
-        used = np.flatnonzero(coef * self.shift)
-        return math.fsum([intercept, *(-coef[used] * self.shift[used])])
+        """The intercept for X, from that for A."""
+        shifted = np.flatnonzero(coef * self.shift)
+        return math.fsum([intercept, *(-coef[shifted] * self.shift[shifted])])
 
 
 def _signed(data: np.ndarray, y: np.ndarray, in_place: bool) -> np.ndarray:
@@ -263,8 +259,8 @@ def _signed(data: np.ndarray, y: np.ndarray, in_place: bool) -> np.ndarray:
     # In blocks of samples: faster than a pass over all samples for each feature.
     step = max(256, BLOCK // (8 * data.shape[1]))
     for start in range(0, data.shape[0], step):
-        some = slice(start, start + step)
-        np.multiply(data[some].T, y[some], out=A[:, some])
+        block = slice(start, start + step)
+        np.multiply(data[block].T, y[block], out=A[:, block])
     return A
 
 
@@ -273,7 +269,7 @@ def _shift_rows(
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """Shift rows of small spread in place; return shifts and unshifted rows."""
     shift = np.zeros(A.shape[0])
-    before = {}
+    unshifted = {}
     size = np.maximum(-A.min(axis=1), A.max(axis=1))
     means = (A @ y) / y.size
     # Small relative spread requires a large mean, which is quick to check.
@@ -282,18 +278,18 @@ def _shift_rows(
         # The mean of a constant feature is exactly its value.
         mean = values[0] + (values - values[0]).mean()
         if np.abs(values - mean).max() <= SMALL_SPREAD * abs(mean):
-            shift[j], before[int(j)] = mean, A[j].copy()
+            shift[j], unshifted[int(j)] = mean, A[j].copy()
             A[j] = (values - mean) * y
-    return freeze(shift), before
+    return freeze(shift), unshifted
 
 
 # --- StackedData: the samples of several machines, one after the other ----------------
 #
 # Several *machines*, SVMs that share the features they may use, are one problem:
-# machine k has labels, weights and an intercept of its own, and a column of its own for
-# each column of X. With its columns and samples numbered after those of machine k - 1,
-# a feature is a group of columns, and all that is said of groups applies. For more than
-# two classes, machine k is class k against all others.
+# machine k has its own labels, weights and intercept, and its own copy of each column
+# of X. With its columns and samples numbered after those of machine k - 1, a feature is
+# a group of columns and is treated like any other group. For more than two classes,
+# machine k is class k against all others.
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,8 +299,8 @@ class StackedData:
     Attributes
     ----------
     parts : tuple of SignedData
-        Those of the machines, whose matrices are parts of ``A``.
-    own : Columns
+        The data of each machine, whose matrix is a part of ``A``.
+    machine_columns : Columns
         The columns of X, and their signs, for one machine.
     A : array (n_machines * n_columns, n_samples of X)
         The signed columns of the first machine, then those of the second, and so on.
@@ -312,11 +308,11 @@ class StackedData:
     """
 
     parts: tuple[SignedData, ...]
-    own: Columns
+    machine_columns: Columns
     A: np.ndarray
     y: np.ndarray
 
-    # Not held by a source.
+    # The data are in memory.
     source = None
     cache = None
 
@@ -325,42 +321,45 @@ class StackedData:
         cls,
         X: np.ndarray,
         labels: np.ndarray,
-        kept: np.ndarray,
+        mask: np.ndarray,
         fit_intercept: bool,
-        own: Columns,
+        columns: Columns,
     ) -> StackedData:
         """Data as one matrix for each machine; ``labels`` has a column for each."""
         n_samples, n_machines = labels.shape
         check_room(
-            8.0 * n_machines * X[kept].size,
+            8.0 * n_machines * X[mask].size,
             f"a copy of X {X.shape} for each of {n_machines} classes",
             FEWER,
         )
-        ones = np.ones(n_samples)
-        once = SignedData.copied(X, ones, kept, fit_intercept, overwrite=False)
-        return cls.of(once, np.ascontiguousarray(labels.T), own)
+        unlabelled = SignedData.copied(
+            X, np.ones(n_samples), mask, fit_intercept, overwrite=False
+        )
+        return cls.of(unlabelled, np.ascontiguousarray(labels.T), columns)
 
     @classmethod
-    def of(cls, once: SignedData, labels: np.ndarray, own: Columns) -> StackedData:
-        """The data of all machines, given those with labels of 1."""
-        n_machines, n = len(labels), once.n_columns
-        A = np.empty((n_machines * n, once.n_samples))
+    def of(
+        cls, unlabelled: SignedData, labels: np.ndarray, columns: Columns
+    ) -> StackedData:
+        """The data of all machines, from data with labels of 1."""
+        n_machines, n = len(labels), unlabelled.n_columns
+        A = np.empty((n_machines * n, unlabelled.n_samples))
         parts = []
         for k, y in enumerate(labels):
             rows = A[k * n : (k + 1) * n]
-            np.multiply(once.A, y, out=rows)
-            unshifted = {j: row * y for j, row in once.unshifted.items()}
+            np.multiply(unlabelled.A, y, out=rows)
+            unshifted = {j: row * y for j, row in unlabelled.unshifted.items()}
             parts.append(
                 SignedData(
                     freeze(y),
-                    once.fit_intercept,
-                    once.shift,
+                    unlabelled.fit_intercept,
+                    unlabelled.shift,
                     freeze(rows),
                     unshifted=unshifted,
-                    known_norms=once.norms,
+                    precomputed_norms=unlabelled.norms,
                 )
             )
-        return cls(tuple(parts), own, freeze(A), freeze(labels.ravel()))
+        return cls(tuple(parts), columns, freeze(A), freeze(labels.ravel()))
 
     @property
     def n_machines(self) -> int:
@@ -384,7 +383,7 @@ class StackedData:
 
     @cached_property
     def shift(self) -> np.ndarray:
-        """What is subtracted from each column."""
+        """The number that is subtracted from each column."""
         return freeze(np.concatenate([part.shift for part in self.parts]))
 
     @cached_property
@@ -413,6 +412,6 @@ class StackedData:
     def unshifted_intercept(
         self, coef: np.ndarray, intercepts: np.ndarray
     ) -> np.ndarray:
-        """The intercepts for X, given those for A."""
+        """The intercepts for X, from those for A."""
         pairs = zip(self.parts, self.by_machine(coef), intercepts, strict=True)
         return np.array([part.unshifted_intercept(w, float(b)) for part, w, b in pairs])

@@ -1,4 +1,4 @@
-"""Parts: what a problem consists of, set once and then immutable."""
+"""The parts of a problem, set once and then immutable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = TypeVar("P")
 
 
 class RunContext(NamedTuple):
-    """What a run adds to a problem.
+    """The additions of a run to a problem.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class RunContext(NamedTuple):
     n_threads : int
         For products with large data.
     parameters : tuple of frozen dataclasses
-        Those that differ from the defaults, at most one of each kind.
+        Parameters that differ from the defaults, at most one of each kind.
     """
 
     stop_flag: np.ndarray = NEVER
@@ -40,9 +40,9 @@ _PARTS = ("data", "loss", "constraints", "columns", "context")
 
 
 class Parts:
-    """The parts of a problem, and what they consist of.
+    """The parts of a problem, and shortcuts to their contents.
 
-    ``Problem`` says what each is.
+    They are documented in ``Problem``.
     """
 
     data: SignedData | StackedData
@@ -54,8 +54,7 @@ class Parts:
     def _with(self, **parts: Any) -> Self:
         """The same problem with other parts."""
         other = object.__new__(type(self))
-        mine = {name: vars(self)[name] for name in _PARTS}
-        vars(other).update(mine | parts)
+        vars(other).update({name: vars(self)[name] for name in _PARTS} | parts)
         return other
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -68,7 +67,7 @@ class Parts:
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is derived, and not as a part of a run.
+        # Without derived attributes, and not as a part of a run.
         state = {name: vars(self)[name] for name in _PARTS if name != "context"}
         return state | {"parameters": self.context.parameters}
 
@@ -77,7 +76,11 @@ class Parts:
         parameters = parts.pop("parameters")
         machines = getattr(parts["data"], "parts", ())
         for part in (*parts.values(), *machines):
-            _freeze(part)
+            # Pickles forget that arrays are read-only, and compiled code would have to
+            # be compiled once more for others.
+            for value in vars(part).values():
+                if isinstance(value, np.ndarray):
+                    freeze(value)
         vars(self).update(parts | {"context": NO_RUN._replace(parameters=parameters)})
 
     # --- data, loss and constraints --------------------------------------------------
@@ -125,7 +128,7 @@ class Parts:
 
     @property
     def shift(self) -> np.ndarray:
-        """What is subtracted from each column, see :class:`SignedData`."""
+        """The number that is subtracted from each column, see :class:`SignedData`."""
         return self.data.shift
 
     @property
@@ -179,9 +182,13 @@ class Parts:
         return self.constraints.exclude
 
     @property
-    def own_columns(self) -> Columns:
+    def machine_columns(self) -> Columns:
         """The columns of X that features consist of, for one machine."""
-        return self.data.own if isinstance(self.data, StackedData) else self.columns
+        return (
+            self.data.machine_columns
+            if isinstance(self.data, StackedData)
+            else self.columns
+        )
 
     # --- a run -----------------------------------------------------------------------
 
@@ -191,10 +198,10 @@ class Parts:
         return self.context.stop_flag is not NEVER
 
     def parameters(self, kind: type[P]) -> P:
-        """The parameters of a kind: those given, or else the defaults."""
-        for one in self.context.parameters:
-            if type(one) is kind:
-                return one
+        """The parameters of a kind, by default its defaults."""
+        for parameters in self.context.parameters:
+            if type(parameters) is kind:
+                return parameters
         return cast(P, _defaults(cast(Any, kind)))
 
 
@@ -202,13 +209,3 @@ class Parts:
 def _defaults(kind: Any) -> Any:
     """The default parameters of a kind."""
     return kind()
-
-
-def _freeze(part: Any) -> None:
-    """Make arrays read-only again, which pickles forget.
-
-    Compiled code distinguishes the two: others would have to be compiled once more.
-    """
-    for value in vars(part).values():
-        if isinstance(value, np.ndarray):
-            freeze(value)

@@ -8,8 +8,8 @@ A feature is a column of X, or a group of columns that count as one: it is used 
 of its weights is not zero. Weights may be limited in sign. Several machines, SVMs with
 labels of their own, may share their features: the objective is the sum of theirs.
 
-It is validated once and then immutable. What a run adds, a stop flag, threads and
-parameters of its algorithms, is in its :class:`RunContext`.
+It is validated once and then immutable. A run adds a :class:`RunContext`: a stop flag,
+threads, and parameters of its algorithms.
 """
 
 from __future__ import annotations
@@ -119,37 +119,32 @@ class Problem(Parts):
         table: Any = check_shape(X) if in_place else check_data(dense(X))
         n_samples, n_columns = table.shape
         groups, n_features = check_groups(feature_groups, n_columns)
-        own = Columns.of_groups(groups, check_signs(signs, n_columns), n_features)
+        columns = Columns.of_groups(groups, check_signs(signs, n_columns), n_features)
         labels = check_labels(y, n_samples)
-        if is_shared and own.has_signs:
+        if is_shared and columns.has_signs:
             raise ValueError(
                 "signs are for one column of labels; leave signs out, or solve a "
                 "problem for each column."
             )
-        self.columns = own.repeated(labels.shape[1]) if is_shared else own
+        self.columns = columns.repeated(labels.shape[1]) if is_shared else columns
         self.loss = HingeLoss.of(C, sample_weight, n_samples)
-        kept = self.loss.kept
-        kept_labels = freeze(labels[kept])
-        if not (kept.any() and (np.ptp(kept_labels, axis=0) > 0).all()):
+        mask = self.loss.is_positive
+        labels = freeze(labels[mask])
+        if not (mask.any() and (np.ptp(labels, axis=0) > 0).all()):
             raise ValueError(
                 "y has only one class among the samples of positive weight; a "
                 "classifier needs samples of both classes with sample_weight > 0."
             )
         if is_shared:
             self.data = StackedData.copied(
-                table, kept_labels, kept, bool(fit_intercept), own
+                table, labels, mask, bool(fit_intercept), columns
             )
         elif in_place:
-            self.data = SignedData.in_place(
-                table, kept_labels, kept, bool(fit_intercept)
-            )
+            self.data = SignedData.in_place(table, labels, mask, bool(fit_intercept))
         else:
+            overwrite = overwrite_X and table is X
             self.data = SignedData.copied(
-                table,
-                kept_labels,
-                kept,
-                bool(fit_intercept),
-                overwrite_X and table is X,
+                table, labels, mask, bool(fit_intercept), overwrite
             )
         self.constraints = Constraints.of(
             n_features, max_features, feature_costs, max_cost, include, exclude
@@ -172,14 +167,14 @@ class Problem(Parts):
         """Weights of the columns of some features, one machine after the other."""
         if self.n_machines == 1:
             return w
-        return w[self.own_columns.in_repeated(features, self.n_machines)].ravel()
+        return w[self.machine_columns.in_repeated(features, self.n_machines)].ravel()
 
     @property
     def _one_machine(self) -> SignedData:
         """The data of a problem of one machine."""
         if isinstance(self.data, StackedData):
             raise ValueError(
-                f"this is not done for {self.n_machines} machines at once: use "
+                f"this is not available for {self.n_machines} machines at once: use "
                 "Problem.machines, which has a problem for each."
             )
         return self.data
@@ -189,8 +184,8 @@ class Problem(Parts):
         """A problem for each machine; they share its budgets and its data."""
         if not isinstance(self.data, StackedData):
             return [self]
-        own = self.data.own
-        return [self._with(data=part, columns=own) for part in self.data.parts]
+        columns = self.data.machine_columns
+        return [self._with(data=part, columns=columns) for part in self.data.parts]
 
     @cached_property
     def engine(self) -> NativeEngine | ColumnGenerationEngine:
@@ -208,7 +203,7 @@ class Problem(Parts):
             *self.columns.in_kernels, self.n_machines,
         )  # fmt: skip
         if self.n_machines > 1:
-            engines = [cast(NativeEngine, one.engine) for one in self.machines]
+            engines = [cast(NativeEngine, machine.engine) for machine in self.machines]
             return SharedEngine(compiled, parameters, self.columns, engines)
         return native_engine(compiled, parameters, self.columns)
 
@@ -216,7 +211,9 @@ class Problem(Parts):
         """The region of all supports: only include and exclude are decided."""
         # Copies: read-only arrays would make the kernels compile again.
         return Region(
-            np.array(self.include), np.array(self.candidates), *self.constraints.left()
+            np.array(self.include),
+            np.array(self.candidates),
+            *self.constraints.remaining(),
         )
 
     # --- neighbouring problems -------------------------------------------------------
@@ -238,11 +235,12 @@ class Problem(Parts):
         Parameters
         ----------
         *parameters : frozen dataclasses
-            For example ``EngineParameters(whole_bytes=0)``. Each replaces the one of
-            its kind; problems derived from the new one have them, too.
+            For example ``EngineParameters(whole_bytes=0)``. Each replaces the previous
+            ones of its kind; problems derived from the new one have them, too.
         """
-        new = {type(one): one for one in (*self.context.parameters, *parameters)}
-        return self._with(context=self.context._replace(parameters=(*new.values(),)))
+        by_kind = {type(p): p for p in (*self.context.parameters, *parameters)}
+        merged = tuple(by_kind.values())
+        return self._with(context=self.context._replace(parameters=merged))
 
     def with_budget(
         self, max_features: int | None, max_cost: float | None = None
@@ -263,7 +261,7 @@ class Problem(Parts):
         return self._with(constraints=self.constraints.requiring(feature))
 
     def restrict(self, features: np.ndarray, *, dense: bool = True) -> Problem:
-        """The problem on some of the features, numbered anew in the given order.
+        """The problem on some of the features, renumbered in the given order.
 
         ``features`` must have no duplicates and contain all included features. Only
         their rows of the data are copied, and nothing is validated again. Sparse data
@@ -293,7 +291,7 @@ class Problem(Parts):
         """The problem on some of the samples, with their loss weights; it is dense."""
         return self._with(
             data=self._one_machine.at_samples(samples),
-            loss=HingeLoss.of_kept(freeze(C)),
+            loss=HingeLoss.of_positive(freeze(C)),
         )
 
     # --- solutions and bounds --------------------------------------------------------
@@ -326,7 +324,7 @@ class Problem(Parts):
         return self.data.signed_blocks()
 
     def unshifted_intercept(self, coef: np.ndarray, intercept: Any) -> Any:
-        """The intercept for X, given the one for A, or those of several machines."""
+        """The intercept for X, from that for A; several for several machines."""
         return self.data.unshifted_intercept(coef, intercept)
 
     def by_machine(
@@ -340,16 +338,16 @@ class Problem(Parts):
         """``y_i (w x_i + b)``, with ``coef`` for all columns of X."""
         if self.n_machines > 1:
             each = self.by_machine(coef, intercept)
-            return np.concatenate([one.margins(w, b) for one, w, b in each])
-        used = np.flatnonzero(coef)
-        return coef[used] @ self.signed_rows(used) + intercept * self.y
+            return np.concatenate([machine.margins(w, b) for machine, w, b in each])
+        nonzero = np.flatnonzero(coef)
+        return coef[nonzero] @ self.signed_rows(nonzero) + intercept * self.y
 
     def objective(self, coef: np.ndarray, intercept: Any) -> float:
         """Objective of FS-SVM, rounded up, with ``coef`` for all columns of X."""
         if self.n_machines > 1:
             each = self.by_machine(coef, intercept)
-            total = math.fsum(one.objective(w, b) for one, w, b in each)
+            total = math.fsum(machine.objective(w, b) for machine, w, b in each)
             return math.nextafter(total, math.inf)
-        used = np.flatnonzero(coef)
-        rows = self.signed_rows(used)
-        return self.loss.objective(rows, self.y, coef[used], float(intercept))
+        nonzero = np.flatnonzero(coef)
+        rows = self.signed_rows(nonzero)
+        return self.loss.objective(rows, self.y, coef[nonzero], float(intercept))

@@ -28,25 +28,25 @@ class Solution:
         return tuple(self.support.tolist())
 
 
-# --- Ties: scores that differ by rounding are equal, wherever a model decides ---------
+# --- Ties: scores that differ by rounding count as equal ------------------------------
 #
 # On categories and integers many samples have a score of exactly 0, 1 or -1, or share
-# another one. Sums in another order differ in their last digits, and an order by these
-# would be an order of rounding errors. So scores are rounded to decimals that depend on
-# weights and intercept alone: in estimators, in exported models, and before any
-# threshold, class or AUC. A score is above a threshold if both, rounded, say so, and of
-# equal scores of several classes the first class is predicted.
+# another score. Sums in another order differ in their last digits, and an order by
+# these would be an order of rounding errors. So scores are rounded to decimals that
+# depend on weights and intercept alone: in estimators, in exported models, and before
+# any threshold, class or AUC. A score is above a threshold if it is after rounding
+# both, and of several classes with equal scores the first is predicted.
 
-# Of scores whose unit is the margin of an SVM: far above rounding errors, and above the
-# effect of noise in the ninth decimal of the data.
+# Decimals of scores whose unit is the margin of an SVM: far above rounding errors, and
+# above the effect of noise in the ninth decimal of the data.
 DECIMALS = 7
-# Weights below 10^-3 may belong to scores as small: they get as many more.
+# Weights below 10^-3 may belong to scores as small, which get more decimals.
 SMALL = 3
 # Powers of ten beyond this overflow.
 MOST_DECIMALS = 300
-# Sums with an intercept have so many digits: those of doubles, less their rounding.
+# Reliable digits of sums with an intercept: those of doubles, less their rounding.
 DIGITS = 13
-# Features in single precision have so many fewer.
+# Digits that are lost if features are in single precision.
 FEWER_IN_SINGLE = 2
 
 
@@ -76,13 +76,13 @@ def rounded(
     """The scores of a model, or a threshold of them, rounded."""
     decimals = decimals_of(coef, intercept, is_single=is_single)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = np.round(scores, decimals)
+        values = np.round(scores, decimals)
     # The largest numbers have no decimals. Adding zero turns -0.0 into 0.0.
-    return np.where(np.isfinite(found), found, scores) + 0.0
+    return np.where(np.isfinite(values), values, scores) + 0.0
 
 
 def most_frequent(scores: np.ndarray) -> tuple[float, int]:
-    """The most frequent of rounded scores, and how many samples have it."""
+    """The most frequent of rounded scores, and its number of samples."""
     values, counts = np.unique(scores, return_counts=True)
-    place = int(counts.argmax())
-    return float(values[place]), int(counts[place])
+    index = int(counts.argmax())
+    return float(values[index]), int(counts[index])

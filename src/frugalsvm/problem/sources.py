@@ -13,28 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .array_sources import (
-    LARGEST_VALUE,
-    SMALL_SPREAD,
-    ArraySource,
-    SparseSource,
-    not_finite,
-    too_large,
-)
-
-__all__ = [
-    "LARGEST_VALUE",
-    "SMALL_SPREAD",
-    "ArraySource",
-    "SparseSource",
-    "check_room",
-    "dense",
-    "is_for_source",
-    "is_sparse",
-    "make_source",
-    "not_finite",
-    "too_large",
-]
+from .array_sources import ArraySource, SparseSource, check_values
 
 # --- Checks that large arrays fit into memory before they are allocated ---------------
 
@@ -42,29 +21,29 @@ __all__ = [
 SMALL = 2**28
 
 
-def check_room(n_bytes: float, what: str, remedy: str) -> None:
+def check_room(n_bytes: float, subject: str, remedy: str) -> None:
     """Raise MemoryError if an array would not fit into memory.
 
     Parameters
     ----------
     n_bytes : float
         The memory needed.
-    what, remedy : str
-        Parts of the message.
+    subject, remedy : str
+        The array and the advice, for the message.
     """
     if n_bytes <= SMALL:
         return
     room = available_bytes()
     if room is not None and n_bytes > room:
         raise MemoryError(
-            f"{what} would take {_gigabytes(n_bytes)} of memory, and "
+            f"{subject} would take {_gigabytes(n_bytes)} of memory, and "
             f"{_gigabytes(room)} are available; {remedy}"
         )
 
 
 def available_bytes() -> int | None:
     """Memory available to the process without swapping; None if unknown."""
-    rooms = [room for room in (_of_system(), _of_group()) if room is not None]
+    rooms = [room for room in (_of_system(), _of_control_group()) if room is not None]
     return min(rooms, default=None)
 
 
@@ -81,8 +60,8 @@ def _of_system() -> int | None:
         return None
 
 
-def _of_group() -> int | None:
-    """The memory limit of a container."""
+def _of_control_group() -> int | None:
+    """The memory limit of the control group, such as that of a container."""
     try:
         return int(Path("/sys/fs/cgroup/memory.max").read_text())
     except (OSError, ValueError):
@@ -95,7 +74,7 @@ def _gigabytes(n_bytes: float) -> str:
 
 # --- Sources of data that are not one dense matrix ------------------------------------
 
-# Tables with at most this many entries are copied, and so are those with at most this
+# Tables with at most this many entries are copied, and so are tables with at most this
 # many features, whose working sets are not much smaller than the data.
 FEW_ENTRIES, FEW_FEATURES = 2**22, 1000
 # Advice if a table is too large.
@@ -124,7 +103,7 @@ def is_for_source(X: Any) -> bool:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiub":
         return False
     if X.dtype.kind == "f" and X.dtype.itemsize > 8:
-        # Types more precise than doubles are rounded once.
+        # Types more precise than doubles are rounded, once.
         return False
     if X.shape[1] <= FEW_FEATURES:
         return False
@@ -132,13 +111,13 @@ def is_for_source(X: Any) -> bool:
     return X.size > (FEW_DOUBLES if in_memory else FEW_ENTRIES)
 
 
-def make_source(X: Any, kept: np.ndarray | None = None, shifts: bool = True) -> Any:
+def make_source(X: Any, samples: np.ndarray | None = None, shifts: bool = True) -> Any:
     """The data source of a table, with checked values.
 
     Parameters
     ----------
     X : ndarray, or sparse matrix or array
-        Or external data with a method ``X.as_source(kept, shifts)``.
+        Or external data with a method ``X.as_source(samples, shifts)``.
     kept : integer array, default=None
         The samples that count; all by default.
     shifts : bool, default=True
@@ -149,14 +128,10 @@ def make_source(X: Any, kept: np.ndarray | None = None, shifts: bool = True) -> 
     Source
     """
     if hasattr(X, "as_source"):
-        source: Any = X.as_source(kept, shifts)
+        source: Any = X.as_source(samples, shifts)
     elif is_sparse(X):
-        source = SparseSource(X, kept, shifts)
+        source = SparseSource(X, samples, shifts)
     else:
-        source = ArraySource(X, kept, shifts)
-    low, high = float(source.low.min()), float(source.high.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise not_finite(*source.first(lambda values: ~np.isfinite(values)))
-    if max(-low, high) > LARGEST_VALUE:
-        raise too_large(max(-low, high))
+        source = ArraySource(X, samples, shifts)
+    check_values(float(source.low.min()), float(source.high.max()), source.first)
     return source

@@ -1,6 +1,6 @@
 """Validation of data, labels, weights, budgets and indices.
 
-Every error names the problem, the value, and a remedy.
+Every error names the problem, the value and a remedy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .sources import LARGEST_VALUE, check_room, is_sparse, not_finite, too_large
+from .array_sources import Property, check_values
+from .sources import check_room, is_sparse
 
 # Beyond these limits squares and sums could overflow, and bounds would prove nothing.
 WEIGHTS = (1e-30, 1e30)
@@ -28,7 +29,6 @@ def freeze(array: np.ndarray) -> np.ndarray:
 
 def check_shape(X: Any) -> Any:
     """Check that data used in place are a table of real numbers."""
-    check_unmasked("X", X)
     _check_real(X)
     _check_table(X.shape)
     if is_sparse(X) and X.dtype.kind not in "fiub":
@@ -40,6 +40,7 @@ def check_shape(X: Any) -> Any:
 
 
 def _check_real(X: Any) -> None:
+    check_unmasked("X", X)
     if hasattr(X, "dtype") and np.iscomplexobj(X):
         raise ValueError("X has complex numbers; it must be real.")
 
@@ -53,8 +54,7 @@ def _check_table(shape: tuple[int, ...]) -> None:
 
 
 def check_data(X: ArrayLike) -> np.ndarray:
-    """A table of finite numbers; its type is kept if the kernels can read it."""
-    check_unmasked("X", X)
+    """A table of finite numbers, of its own type if the kernels can read that."""
     _check_real(X)
     # Numeric tables are not converted: they may be large.
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.dtype.itemsize <= 8:
@@ -62,13 +62,13 @@ def check_data(X: ArrayLike) -> np.ndarray:
     else:
         data = _doubles(X)
     _check_table(data.shape)
+
+    def first(predicate: Property) -> tuple[int, int, float]:
+        row, column = np.argwhere(predicate(data))[0]
+        return int(row), int(column), data[row, column]
+
     # Without a temporary array of the same size: it may be large.
-    low, high = float(data.min()), float(data.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
-        row, column = np.argwhere(~np.isfinite(data))[0]
-        raise not_finite(int(row), int(column), data[row, column])
-    if max(-low, high) > LARGEST_VALUE:
-        raise too_large(max(-low, high))
+    check_values(float(data.min()), float(data.max()), first)
     return data
 
 
@@ -147,9 +147,9 @@ def check_weights(C: float, sample_weight: ArrayLike | None, m: int) -> np.ndarr
     return _check_range(float(C) * weights, weights > 0)
 
 
-def _check_range(weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _check_range(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
     low, high = WEIGHTS
-    wrong = weights[kept & ~((weights >= low) & (weights <= high))]
+    wrong = weights[mask & ~((weights >= low) & (weights <= high))]
     if wrong.size:
         raise ValueError(
             f"C times sample_weight must lie between {low:g} and {high:g}, or be 0 to "
@@ -322,10 +322,12 @@ def check_seconds(name: str, value: Any) -> None:
 
 
 def check_distinct(name: str, value: Iterable[Any], n_distinct: int) -> None:
-    """Refuse a list with duplicates, given how many distinct entries it has."""
+    """Refuse a list with duplicates; ``n_distinct`` counts its distinct entries."""
     _check(n_distinct == len(list(value)), name, "free of duplicates", value)
 
 
-def _check(valid: bool, name: str, what: str, value: Any) -> None:
+def _check(valid: bool, name: str, requirement: str, value: Any) -> None:
     if not valid:
-        raise ValueError(f"method_options[{name!r}] must be {what}, got {value!r}.")
+        raise ValueError(
+            f"method_options[{name!r}] must be {requirement}, got {value!r}."
+        )

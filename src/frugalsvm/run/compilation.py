@@ -32,8 +32,8 @@ logger = logging.getLogger("frugalsvm")
 
 # Loading compiled kernels takes less than this many seconds; compiling takes more.
 LOADING = 3.0
-# Functions that the largest kernel consists of, and how much longer it takes than its
-# first functions suggest: the last are the longest, and all are optimised together.
+# Number of functions of the largest kernel, and how much longer it takes than its first
+# functions suggest: the last are the longest, and all are optimised together.
 N_FUNCTIONS, SLOWDOWN = 190, 2.0
 
 _ready: set[str] = set()
@@ -52,7 +52,7 @@ class _Counter(event.Listener):
         """Nothing to do."""
 
     def on_end(self, event: Any) -> None:
-        """One more function."""
+        """Count the function."""
         self.n += 1
 
 
@@ -61,7 +61,6 @@ class _WarmUp(StopCondition):
 
     def __init__(self) -> None:
         super().__init__()
-        # The duration is watched.
         self.needs_watching = True
         self._begun = time.monotonic()
         self._compiled = _Counter()
@@ -90,8 +89,8 @@ class _WarmUp(StopCondition):
 
 def estimated_seconds(elapsed: float, n_done: int) -> int:
     """How long compilation will take, given how far it has come, in steps of 5 s."""
-    whole = elapsed * N_FUNCTIONS / max(n_done, 1) * SLOWDOWN
-    return int(5 * np.clip(round(whole / 5), 2, 60))
+    total = elapsed * N_FUNCTIONS / max(n_done, 1) * SLOWDOWN
+    return int(5 * np.clip(round(total / 5), 2, 60))
 
 
 def ensure(name: str, warm_up: Callable[[StopCondition], object]) -> None:
@@ -107,7 +106,7 @@ def ensure(name: str, warm_up: Callable[[StopCondition], object]) -> None:
     try:
         supervise(lambda: stop.run(warm_up), stop, patient=False)
     finally:
-        # One may be inside another.
+        # A warm-up inside another is not counted twice.
         _spent = before + time.perf_counter() - begun
     _ready.add(name)
 
@@ -138,18 +137,17 @@ def compile_beside(warm_up: Callable[[StopCondition], object]) -> None:
     if _second_process is not None or not _has_idle_core():
         return
     name = f"{warm_up.__module__}:{warm_up.__qualname__}"
-    here = str(Path(__file__).parents[2])
+    folder = str(Path(__file__).parents[2])
     code = (
-        f"import sys; sys.path.insert(0, {here!r}); "
+        f"import sys; sys.path.insert(0, {folder!r}); "
         f"from {__name__} import run_warm_up; run_warm_up({name!r})"
     )
-    nothing = subprocess.DEVNULL
     with suppress(OSError):
         _second_process = subprocess.Popen(
             [sys.executable, "-c", code],
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             # Ctrl-C is for this process.
             start_new_session=True,
         )
@@ -162,7 +160,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def run_warm_up(name: str) -> None:
-    """What the second process does: run a warm-up given by its module and name."""
+    """Run a warm-up by its module and name; called in the second process."""
     module, _, function = name.partition(":")
     getattr(import_module(module), function)(StopCondition())
 

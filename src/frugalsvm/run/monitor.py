@@ -20,15 +20,8 @@ from .stopping import StopCondition
 
 logger = logging.getLogger("frugalsvm")
 
-_HEADER = (
-    f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} {'bound':>13} {'gap':>8}"
-    "  event"
-)
 # Maximum number of seconds between two lines of the log.
 LOG_INTERVAL = 5.0
-# A bound enters the history if it closes this fraction of the gap.
-NOTABLE = 0.01
-
 # The counter of restarts since the last improvement.
 SINCE_BEST = "restarts since the best"
 
@@ -87,16 +80,16 @@ class History:
         self._lock = threading.Lock()
 
     def is_notable(self, bound: float) -> bool:
-        """Whether a bound closes a visible fraction of the last recorded gap."""
+        """Whether a bound closes one per cent of the last recorded gap."""
         if not self.entries:
             return True
         _, objective, last = self.entries[-1]
-        return bound - last > NOTABLE * max(objective - last, 0.0)
+        return bound - last > 0.01 * max(objective - last, 0.0)
 
     def add(self, progress: Progress) -> None:
         """Record an objective if it is better, or a bound if it is notably better."""
         with self._lock:
-            seconds, objective, bound = self._following(progress)
+            seconds, objective, bound = self._monotone(progress)
             improved = not self.entries or objective < self.entries[-1][1]
             if improved or self.is_notable(bound):
                 self.entries.append((seconds, objective, bound))
@@ -104,11 +97,11 @@ class History:
     def close(self, progress: Progress) -> None:
         """Record the end of the run; final rounding does not worsen entries."""
         with self._lock:
-            last = self._following(progress)
+            last = self._monotone(progress)
             if not self.entries or last[1:] != self.entries[-1][1:]:
                 self.entries.append(last)
 
-    def _following(self, progress: Progress) -> tuple[float, float, float]:
+    def _monotone(self, progress: Progress) -> tuple[float, float, float]:
         """A new entry, neither worse nor earlier than the last one."""
         entry = progress.seconds, progress.objective, progress.lower_bound
         if not self.entries:
@@ -131,14 +124,17 @@ class ProgressLog:
         self._last = 0.0
         if verbose:
             ensure_handler()
-            logger.info(_HEADER)
+            logger.info(
+                f"{'time':>8} {'nodes':>9} {'open':>8} {'objective':>13} "
+                f"{'bound':>13} {'gap':>8}  event"
+            )
 
     def is_due(self, seconds: float) -> bool:
-        """Whether the log has been silent for long."""
+        """Whether it is time for a line without an event."""
         return self._verbose > 0 and seconds - self._last >= LOG_INTERVAL
 
     def line(self, progress: Progress, event: str) -> None:
-        """One line of the table."""
+        """Write a line of the table."""
         if not self._verbose:
             return
         self._last = progress.seconds
@@ -229,7 +225,7 @@ class Incumbent:
     def lower_cutoff(self, value: float) -> None:
         """Accept bounds within the gap of a value, even if no solution attains it.
 
-        This is used to solve only a relaxation, whose value is given.
+        This is used to solve only a relaxation of known value.
         """
         with self._lock:
             self._cut_at(value)
@@ -240,9 +236,7 @@ class Incumbent:
         self.cutoff = min(self.cutoff, value * (1.0 - gap))
 
 
-# --- Monitor: the state of one run and its observers ----------------------------------
-
-__all__ = ["Callback", "Monitor", "Progress"]
+# --- Monitor --------------------------------------------------------------------------
 
 
 class Monitor:
@@ -289,7 +283,7 @@ class Monitor:
         # A callback may stop the run at any time.
         self.stop.needs_watching |= callback is not None
         self._lock = threading.Lock()
-        self._telling = threading.Lock()
+        self._calling = threading.Lock()
 
     @property
     def history(self) -> list[tuple[float, float, float]]:
@@ -333,12 +327,12 @@ class Monitor:
             self.log("")
         if self._callback is not None:
             # One call at a time, from any thread.
-            with self._telling:
+            with self._calling:
                 if self._callback(self.progress):
                     self.stop.interrupt()
 
     def log(self, event: str) -> None:
-        """One line of the progress table."""
+        """Write a line of the progress table."""
         self._log.line(self.progress, event)
 
     def close(self, objective: float, bound: float, event: str) -> None:

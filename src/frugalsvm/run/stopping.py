@@ -175,12 +175,12 @@ EFFORTS = {
 def efforts_up_to(name: str) -> list[Effort]:
     """An effort, and all smaller ones before it."""
     names = list(EFFORTS)
-    return [EFFORTS[one] for one in names[: names.index(name) + 1]]
+    return [EFFORTS[effort] for effort in names[: names.index(name) + 1]]
 
 
 def check_effort(effort: Any) -> Effort:
     """The effort with a given name."""
     if not isinstance(effort, str) or effort not in EFFORTS:
-        known = ", ".join(map(repr, EFFORTS))
-        raise ValueError(f"effort must be one of {known}, got {effort!r}.")
+        names = ", ".join(map(repr, EFFORTS))
+        raise ValueError(f"effort must be one of {names}, got {effort!r}.")
     return EFFORTS[effort]

@@ -23,9 +23,6 @@ T = TypeVar("T")
 
 # Seconds between two checks of the clock.
 SLICE = 0.05
-# Seconds to wait for stopped work before abandoning it: more than compiled code needs
-# to notice its flag.
-FAREWELL = 10.0
 
 
 class Watched(Protocol):
@@ -86,7 +83,7 @@ class Interrupts:
         self._watched = watched
         self._patient = patient or hold is not None
 
-    def count_one(self, *_: Any) -> None:
+    def handle(self, *_: Any) -> None:
         """Request the best result so far; raise at the second, or if not patient."""
         self.count += 1
         if self.hold is not None:
@@ -96,8 +93,8 @@ class Interrupts:
         if self.count > 1 or not self._patient:
             raise KeyboardInterrupt
 
-    def catch_up(self) -> None:
-        """Take over what was counted before."""
+    def resume_count(self) -> None:
+        """Take over the interrupts that the hold has counted."""
         if self.hold is not None and self.hold.count > 0:
             self.count = self.hold.count
             if self._watched is not None:
@@ -125,16 +122,16 @@ class Hold(Interrupts):
         self.end()
 
     def begin(self, was_interrupted: bool = False) -> None:
-        """From now on, count; ``was_interrupted`` if Ctrl-C was pressed before."""
+        """Begin to count; ``was_interrupted`` if Ctrl-C was pressed before."""
         self.count = max(self.count, int(was_interrupted))
         is_main = threading.current_thread() is threading.main_thread()
         is_heard = self._is_entered and is_main
         if is_heard and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self.count_one)
+            signal.signal(signal.SIGINT, self.handle)
 
     def end(self) -> None:
         """Let Ctrl-C raise again."""
-        if signal.getsignal(signal.SIGINT) == self.count_one:
+        if signal.getsignal(signal.SIGINT) == self.handle:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -147,17 +144,12 @@ def supervise(
     within a :class:`Hold`); the second raises. Any exception from a signal handler ends
     the work and propagates.
     """
-    if _hears_signals():
+    # Only the main thread runs signal handlers.
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and any(callable(signal.getsignal(n)) for n in range(1, signal.NSIG)):
         return _supervise_thread(work, watched, patient)
     with _watched_clock(watched):
         return work(), False
-
-
-def _hears_signals() -> bool:
-    """Whether this thread runs signal handlers, and there are any."""
-    return threading.current_thread() is threading.main_thread() and any(
-        callable(signal.getsignal(number)) for number in range(1, signal.NSIG)
-    )
 
 
 @contextmanager
@@ -168,11 +160,11 @@ def _watched_clock(watched: Watched) -> Iterator[None]:
         return
     done = threading.Event()
 
-    def look() -> None:
+    def watch() -> None:
         while not done.wait(SLICE):
             watched.watch()
 
-    clock = threading.Thread(target=look, name="frugalsvm clock", daemon=True)
+    clock = threading.Thread(target=watch, name="frugalsvm clock", daemon=True)
     _start(clock)
     try:
         yield
@@ -191,7 +183,7 @@ def _supervise_thread(
     interrupts = Interrupts(watched, patient, hold)
     try:
         try:
-            with _handled(interrupts):
+            with _counted_interrupts(interrupts):
                 _start(job.thread)
                 _wait(job, watched, interrupts)
                 # Here, where Ctrl-C is only counted: Python ignores exceptions in the
@@ -208,28 +200,28 @@ def _supervise_thread(
 
 
 @contextmanager
-def _handled(interrupts: Interrupts) -> Iterator[None]:
+def _counted_interrupts(interrupts: Interrupts) -> Iterator[None]:
     """Count Ctrl-C instead of raising anywhere, unless the user has a handler."""
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is not signal.default_int_handler and interrupts.hold is None:
+    previous = signal.getsignal(signal.SIGINT)
+    if previous is not signal.default_int_handler and interrupts.hold is None:
         yield
         return
     try:
         try:
-            signal.signal(signal.SIGINT, interrupts.count_one)
-            interrupts.catch_up()
+            signal.signal(signal.SIGINT, interrupts.handle)
+            interrupts.resume_count()
             yield
         finally:
-            signal.signal(signal.SIGINT, usual)
+            signal.signal(signal.SIGINT, previous)
     finally:
         # Again: a pending signal is delivered before a handler is changed.
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, previous)
 
 
 def _start(thread: threading.Thread) -> None:
     """Start a thread; exceptions from signal handlers propagate."""
     try:
-        with _held_signals():
+        with _blocked_signals():
             thread.start()
     except KeyError as error:
         # A signal was delivered to another thread, so its handler ran here, and
@@ -238,7 +230,7 @@ def _start(thread: threading.Thread) -> None:
 
 
 @contextmanager
-def _held_signals() -> Iterator[None]:
+def _blocked_signals() -> Iterator[None]:
     """Block signals: an exception inside ``Thread.start`` would confuse threading.
 
     The new thread inherits this, so signals go to the main thread.
@@ -246,17 +238,16 @@ def _held_signals() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    everything = signal.valid_signals()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         try:
-            signal.pthread_sigmask(signal.SIG_BLOCK, everything)
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
             yield
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
     finally:
         # Again: an earlier signal may be delivered inside the clause above.
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
@@ -270,7 +261,7 @@ def _wait(job: _Job[Any], watched: Watched, interrupts: Interrupts) -> None:
             # From the user's handler; ours counts before it raises.
             if interrupts.count > 0:
                 raise
-            interrupts.count_one()
+            interrupts.handle()
 
 
 def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:
@@ -280,6 +271,7 @@ def _end(job: _Job[Any], watched: Watched, patient: bool) -> None:
     # Work that has not begun yet will notice, too.
     watched.abandon()
     if patient and job.thread.ident is not None:
-        until = time.monotonic() + FAREWELL
+        # Longer than compiled code needs to notice its flag.
+        until = time.monotonic() + 10.0
         while not job.wait(SLICE) and time.monotonic() < until:
             pass

@@ -26,9 +26,6 @@ from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 
-# Backends whose workers are on this machine.
-LOCAL = (LokyBackend, MultiprocessingBackend, SequentialBackend, ThreadingBackend)
-
 
 def thread_count(n_jobs: int | None) -> int:
     """Number of threads in this process for ``n_jobs``, as in joblib.
@@ -36,7 +33,9 @@ def thread_count(n_jobs: int | None) -> int:
     On a cluster joblib counts the processors of all machines. None then means one
     thread, so that fits on its workers are reproducible.
     """
-    if isinstance(get_active_backend()[0], LOCAL):
+    # Backends whose workers are on this machine.
+    local = (LokyBackend, MultiprocessingBackend, SequentialBackend, ThreadingBackend)
+    if isinstance(get_active_backend()[0], local):
         return effective_n_jobs(n_jobs)
     return ThreadingBackend().effective_n_jobs(1 if n_jobs is None else n_jobs)
 

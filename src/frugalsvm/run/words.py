@@ -1,4 +1,4 @@
-"""Words for messages and tables: lists of names, different ones, and suggestions."""
+"""Text of messages and tables: counts, lists of names, suggestions, and HTML."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from typing import Any
 
 # Number of names that a list shows.
 N_LISTED = 8
-# Longer names are not compared: that takes time with the square of their length.
-LONGEST_COMPARED = 60
 
 
 def quote(name: Any) -> str:
-    """A name or a label in quotes, as it stands in sentences."""
+    """A name or a label in quotes, for sentences."""
     return repr(str(name))
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things.
+    """A number and its noun, in the plural if necessary.
 
     Examples
     --------
@@ -31,7 +29,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def gap_words(gap: float, form: str = ".3g") -> str:
-    """A relative gap in percent; without a bound there is none.
+    """A relative gap in percent; "unknown" without a bound.
 
     Examples
     --------
@@ -42,7 +40,7 @@ def gap_words(gap: float, form: str = ".3g") -> str:
 
 
 def bound_words(bound: float, digits: int = 6) -> str:
-    """A lower bound, or that there is none."""
+    """A lower bound, or "none"."""
     return f"{bound:.{digits}g}" if math.isfinite(bound) else "none"
 
 
@@ -53,33 +51,35 @@ def listed(
     quoted: bool = False,
     between: str = ", ",
 ) -> str:
-    """The first names, and how many more there are."""
-    shown = [quote(one) if quoted else str(one) for one in names[:most]]
+    """The first names, and the number of the others."""
+    shown = [quote(name) if quoted else str(name) for name in names[:most]]
     more = len(names) - most
     return between.join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def by_class(name: str, classes: Sequence[Any]) -> list[str]:
-    """A name for two classes, or one for each of several.
+    """A single name for two classes, or a name for each of several.
 
     Examples
     --------
     >>> by_class("score", ["no", "yes"]), by_class("score", [1, 2, 3])
     (['score'], ['score_1', 'score_2', 'score_3'])
     """
-    return [name] if len(classes) == 2 else [f"{name}_{one}" for one in classes]
+    return [name] if len(classes) == 2 else [f"{name}_{label}" for label in classes]
 
 
-def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """Names that may have been meant, the closest first; none for long names."""
-    if len(name) > LONGEST_COMPARED:
+def close_names(name: str, candidates: Iterable[str]) -> list[str]:
+    """Names similar to a misspelt one, the closest first; none for long names."""
+    # Comparing takes time with the square of the length.
+    longest = 60
+    if len(name) > longest:
         return []
-    short = [one for one in known if len(one) <= LONGEST_COMPARED]
+    short = [other for other in candidates if len(other) <= longest]
     return get_close_matches(name, short, n=3)
 
 
 def different(names: Sequence[str]) -> list[str]:
-    """Names, with a number added to those that appear more than once.
+    """Distinct names: a number is added to those that appear more than once.
 
     Examples
     --------
@@ -87,16 +87,16 @@ def different(names: Sequence[str]) -> list[str]:
     ['a', 'b', 'a (3)', 'a (2)']
     """
     taken, seen = set(names), set[str]()
-    # The number to try next, so that frequent names take no longer.
-    following: dict[str, int] = {}
+    # The next number for each name, so that frequent names take no longer.
+    numbers: dict[str, int] = {}
     result = []
     for name in names:
         new = name
         if name in seen:
-            k = following.get(name, 2)
+            k = numbers.get(name, 2)
             while f"{name} ({k})" in taken:
                 k += 1
-            new, following[name] = f"{name} ({k})", k + 1
+            new, numbers[name] = f"{name} ({k})", k + 1
         seen.add(name)
         taken.add(new)
         result.append(new)
@@ -110,20 +110,9 @@ def different(names: Sequence[str]) -> list[str]:
 # :func:`escaped`.
 
 # Safe for colour-blind readers, and visible on light and dark pages.
-POSITIVE, NEGATIVE, MUTED = "#3b8fc4", "#e0762f", "#8c8c8c"
+POSITIVE, NEGATIVE = "#3b8fc4", "#e0762f"
 # Maximum number of features shown in a table.
 N_SHOWN = 30
-
-_BOX = (
-    "display:inline-block;border:1px solid rgba(128,128,128,.4);border-radius:6px;"
-    "padding:.6em .8em;margin:.2em 0;font-family:system-ui,sans-serif;font-size:13px;"
-    "line-height:1.4;color:inherit;background:transparent;text-align:left"
-)
-_TABLE = (
-    "border-collapse:collapse;margin:.4em 0 0;border:none;color:inherit;"
-    "font-size:inherit"
-)
-_CELL = "padding:.1em .7em .1em 0;border:none;text-align:{};background:transparent"
 
 
 def escaped(value: object) -> str:
@@ -133,8 +122,14 @@ def escaped(value: object) -> str:
 
 def box(title: str, *parts: str) -> str:
     """A frame with a title around parts that are already HTML."""
+    style = (
+        "display:inline-block;border:1px solid rgba(128,128,128,.4);border-radius:6px;"
+        "padding:.6em .8em;margin:.2em 0;font-family:system-ui,sans-serif;"
+        "font-size:13px;line-height:1.4;color:inherit;background:transparent;"
+        "text-align:left"
+    )
     return (
-        f'<div class="frugalsvm-report" style="{_BOX}">'
+        f'<div class="frugalsvm-report" style="{style}">'
         f"<strong>{escaped(title)}</strong>{''.join(parts)}</div>"
     )
 
@@ -146,7 +141,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def alert(text: str) -> str:
-    """A paragraph that is read before anything else."""
+    """A prominent paragraph."""
     return (
         f'<p style="margin:.4em 0 0;max-width:44em;border-left:4px solid {NEGATIVE};'
         f'padding-left:.6em"><strong>{escaped(text)}</strong></p>'
@@ -160,22 +155,25 @@ def note(text: str) -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """A table of cells that are already HTML; ``align`` has l or r per column."""
-    sides = [_CELL.format("right" if one == "r" else "left") for one in align]
+    styles = [
+        "padding:.1em .7em .1em 0;border:none;"
+        f"text-align:{'right' if side == 'r' else 'left'};background:transparent"
+        for side in align
+    ]
     head = "".join(
-        f'<th style="{side};font-weight:normal">{_muted(escaped(name))}</th>'
-        for name, side in zip(header, sides[: len(header)], strict=True)
+        f'<th style="{style};font-weight:normal">{_muted(escaped(name))}</th>'
+        for name, style in zip(header, styles[: len(header)], strict=True)
     )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="{side}">{cell}</td>'
-            for cell, side in zip(row, sides, strict=True)
-        )
-        + "</tr>"
-        for row in rows
-    )
+    body = ""
+    for row in rows:
+        pairs = zip(row, styles, strict=True)
+        cells = "".join(f'<td style="{style}">{cell}</td>' for cell, style in pairs)
+        body += f"<tr>{cells}</tr>"
     top = f"<thead><tr>{head}</tr></thead>" if header else ""
-    return f'<table style="{_TABLE}">{top}<tbody>{body}</tbody></table>'
+    return (
+        '<table style="border-collapse:collapse;margin:.4em 0 0;border:none;'
+        f'color:inherit;font-size:inherit">{top}<tbody>{body}</tbody></table>'
+    )
 
 
 def weights_table(names: Sequence[str], weights: Sequence[float]) -> str:
@@ -186,9 +184,7 @@ def weights_table(names: Sequence[str], weights: Sequence[float]) -> str:
         [escaped(names[j]), f"{weights[j]:+.4g}", bar(weights[j], most)]
         for j in order[:N_SHOWN]
     ]
-    hidden = len(order) - N_SHOWN
-    more = _muted(f"and {hidden:,} more") if hidden > 0 else ""
-    return table(["feature", "weight", ""], rows, "lrl") + more
+    return table(["feature", "weight", ""], rows, "lrl") + _hidden(len(order))
 
 
 def weights_by_class(
@@ -200,18 +196,23 @@ def weights_by_class(
         [escaped(names[j]), *(f"{weight:+.4g}" for weight in weights[j])]
         for j in order[:N_SHOWN]
     ]
-    hidden = len(order) - N_SHOWN
-    more = _muted(f"and {hidden:,} more") if hidden > 0 else ""
-    return table(["feature", *classes], rows, "l" + "r" * len(classes)) + more
+    align = "l" + "r" * len(classes)
+    return table(["feature", *classes], rows, align) + _hidden(len(order))
+
+
+def _hidden(n_features: int) -> str:
+    """The number of features that a table of weights does not show."""
+    hidden = n_features - N_SHOWN
+    return _muted(f"and {hidden:,} more") if hidden > 0 else ""
 
 
 def bar(value: float, most: float, width: int = 90) -> str:
     """A bar whose length shows the size of a value, and its colour the sign."""
-    part = abs(value) / most if most > 0 else 0.0
+    share = abs(value) / most if most > 0 else 0.0
     colour = POSITIVE if value >= 0 else NEGATIVE
     return (
         f'<span style="display:inline-block;height:.7em;border-radius:2px;'
-        f'width:{width * part:.1f}px;background:{colour}"></span>'
+        f'width:{width * share:.1f}px;background:{colour}"></span>'
     )
 
 
@@ -219,7 +220,9 @@ def sparkline(
     history: Sequence[tuple[float, float, float]], width: int = 220, height: int = 44
 ) -> str:
     """Objective and bound over time, as step lines; empty if there are no data."""
-    entries = [one for one in history if all(math.isfinite(value) for value in one)]
+    entries = [
+        entry for entry in history if all(math.isfinite(value) for value in entry)
+    ]
     if len(entries) < 2:
         return ""
     # Most changes happen early, so the time axis is logarithmic.
@@ -229,11 +232,13 @@ def sparkline(
     high = max(objective for _, objective, _ in entries)
     x = _scale(times[0], times[-1], 2, width - 2)
     y = _scale(low, high, height - 3, 3)
-    lines = "".join(
-        f'<path d="{_steps([x(t) for t in times], [y(one[k]) for one in entries])}" '
-        f'fill="none" stroke="{colour}" stroke-width="1.6"/>'
-        for k, colour in ((1, POSITIVE), (2, NEGATIVE))
-    )
+    lines = ""
+    for k, colour in ((1, POSITIVE), (2, NEGATIVE)):
+        path = f"M{x(times[0]):.1f} {y(entries[0][k]):.1f}" + "".join(
+            f"H{x(time):.1f}V{y(entry[k]):.1f}"
+            for time, entry in zip(times[1:], entries[1:], strict=True)
+        )
+        lines += f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>'
     label = "objective (falling) and lower bound (rising) over time"
     return (
         f'<svg role="img" aria-label="{label}" width="{width}" height="{height}" '
@@ -257,10 +262,3 @@ def _scale(
     if not length > 0:
         return lambda value: (low + high) / 2
     return lambda value: low + (high - low) * (value - start) / length
-
-
-def _steps(xs: Sequence[float], ys: Sequence[float]) -> str:
-    """An SVG path that keeps a value until the next one."""
-    moves = [f"M{xs[0]:.1f} {ys[0]:.1f}"]
-    moves += [f"H{x:.1f}V{y:.1f}" for x, y in zip(xs[1:], ys[1:], strict=True)]
-    return "".join(moves)

@@ -1,6 +1,4 @@
-"""Estimates of the objective after an addition or an exchange.
-
-They are of second order, on a smoothed problem.
+"""Second-order estimates of the objective after an addition or an exchange.
 
 The price ``c_j^2`` of a feature at the optimal dual point gives the initial rate at
 which the objective falls when the feature is added, not the total decrease. With few
@@ -10,9 +8,9 @@ At a point of the central path, with a barrier of weight tau on ``0 <= alpha <= 
 dual is smooth: its Hessian on ``y'alpha = 0`` is ``-(1/theta + A_S'A_S)``, and
 ``theta`` the inverse of ``tau / alpha^2 + tau / (C - alpha)^2``. One more row ``a_j``
 takes ``1/2 c_j^2 / (1 + q_j)`` from the maximum of its quadratic model, where
-``q_j = a_j' P a_j`` and P is the inverse of that Hessian on the plane. With the rows of
-the support and y in G, ``P = theta - theta G' K^-1 G theta`` and
-``K = G theta G' + diag(1, ..., 1, 0)``.
+``q_j = a_j' P a_j`` and P is the inverse of that Hessian on the plane. If G has the
+rows of the support and y, ``P = theta - theta G' K^-1 G theta`` and ``K = G theta G' +
+diag(1, ..., 1, 0)``.
 
 If row j of the support is removed as well, both changes together give a quadratic in
 two unknowns, whose maximum reflects whether one feature can replace the other: ``q_jk =
@@ -21,9 +19,9 @@ a_j' P a_k`` is entry j of ``K^-1 G theta a_k``, and ``q_jj = 1 - (K^-1)_jj``.
 A rough solution is such a point and takes only a few iterations.
 
 Features of several columns have vectors and matrices in place of these numbers. Signs
-of weights enter by the products only: one that is not admitted counts as zero. Machines
-that share their features are independent once these are given, so that their gains and
-losses add up.
+of weights enter by the products only: a product of the wrong sign counts as zero.
+Machines that share their features are independent for fixed features, so that their
+gains and losses add up.
 """
 
 from __future__ import annotations
@@ -38,16 +36,8 @@ from ..engine.work import product_work
 from ..problem.problem import Problem
 from .parameters import SearchParameters
 
-# Cost of the rough solution, as a fraction of that of an accurate one.
-ROUGH_FRACTION = 0.5
-# Additional cost of a model in units of work; mostly calls of small functions.
-MODEL_WORK = 3.5e5
-# What is added to matrices of features of several columns, relative to their size.
-RIDGE = 1e-10
 # Entries of the rows of features that are multiplied at a time.
 ENTRIES = 2**22
-# Minimum distance of alpha from its bounds, as a fraction of C.
-MARGIN = 1e-9
 
 
 class QuadraticModel(NamedTuple):
@@ -55,43 +45,43 @@ class QuadraticModel(NamedTuple):
 
     Attributes
     ----------
-    features : array (q,)
     c : array (q,)
-        Products of their columns with alpha.
+        Products of the columns of the features with alpha.
     curvatures : array (q,)
-        Their ``q_k``.
-    own_c : array (p,)
+        The ``q_k``.
+    support_c : array (p,)
         Products of the columns of the support with alpha.
     inverse : array (p, p)
         The inverse of K, for the columns of the support.
     shared : array (p, q)
         ``q_jk = a_j' P a_k``, j in the support.
-    rows, seen : arrays
-        What other entries of P are computed from: see ``between``.
-    theta : array
+    rows : array (q, m)
+        The rows of the features.
+    crossed : pair of arrays
+        ``G theta a_k`` and ``K^-1 G theta a_k``, as columns.
+    theta : array (m,)
     """
 
-    features: np.ndarray
     c: np.ndarray
     curvatures: np.ndarray
-    own_c: np.ndarray
+    support_c: np.ndarray
     inverse: np.ndarray
     shared: np.ndarray
     rows: np.ndarray
-    seen: tuple[np.ndarray, np.ndarray]
+    crossed: tuple[np.ndarray, np.ndarray]
     theta: np.ndarray
 
     def between(self, columns: np.ndarray) -> np.ndarray:
-        """``a_j' P a_k`` of the given columns of one feature after the other."""
-        seen, solved = self.seen
-        taken = seen.T[columns] @ solved.T[columns].swapaxes(1, 2)
-        free = np.empty_like(taken)
+        """``a_j' P a_k`` for all pairs of columns of each feature."""
+        crossed, solved = self.crossed
+        explained = crossed.T[columns] @ solved.T[columns].swapaxes(1, 2)
+        products = np.empty_like(explained)
         # In parts: there may be many samples.
         step = max(1, ENTRIES // (columns.shape[1] * self.theta.size))
         for first in range(0, len(columns), step):
             rows = self.rows[columns[first : first + step]]
-            free[first : first + step] = (rows * self.theta) @ rows.swapaxes(1, 2)
-        return free - taken
+            products[first : first + step] = (rows * self.theta) @ rows.swapaxes(1, 2)
+        return products - explained
 
 
 def addition_gains(
@@ -102,11 +92,14 @@ def addition_gains(
     Features beyond the shortlist get tiny gains, in the order of their prices.
     """
     parameters = problem.parameters(SearchParameters).estimates
-    roughs = [_Rough.of(one, support, parameters.rough_tol) for one in problem.machines]
+    roughs = [
+        _Rough.of(machine, support, parameters.rough_tol)
+        for machine in problem.machines
+    ]
     prices = _total([rough.prices for rough in roughs])[features]
     gains = np.finfo(float).eps * prices
-    short = _shortlist(prices, parameters.estimated)
-    gains[short] = _total([_gains(rough, features[short]) for rough in roughs])
+    shortlist = _shortlist(prices, parameters.estimated)
+    gains[shortlist] = _total([_gains(rough, features[shortlist]) for rough in roughs])
     return gains
 
 
@@ -121,7 +114,7 @@ def exchange_losses(
     Returns
     -------
     features : array (q,)
-        The features with the largest prices, and the given twins among them all.
+        The features with the largest prices, and the twins among all features.
     losses : array (p, q)
         For each leaving feature of the support and each entering feature.
     """
@@ -130,19 +123,19 @@ def exchange_losses(
         parameters.max_roughness,
         parameters.roughness_rate * problem.n_samples / max(support.size, 1),
     )
-    roughs = [_Rough.of(one, support, roughness) for one in problem.machines]
+    roughs = [_Rough.of(machine, support, roughness) for machine in problem.machines]
     prices = _total([rough.prices for rough in roughs])[features]
-    short = _shortlist(prices, parameters.exchanged)
-    if twins is not None and features.size > short.size:
-        also = np.flatnonzero(np.isin(features, twins))
-        short = np.concatenate([short, np.setdiff1d(also, short)])
-    features = features[short]
-    losses = [_losses(one, features, roughness) for one in roughs]
+    shortlist = _shortlist(prices, parameters.exchanged)
+    if twins is not None and features.size > shortlist.size:
+        positions = np.flatnonzero(np.isin(features, twins))
+        shortlist = np.append(shortlist, np.setdiff1d(positions, shortlist))
+    features = features[shortlist]
+    losses = [_losses(rough, features, roughness) for rough in roughs]
     return features, _total(losses)
 
 
 class _Rough(NamedTuple):
-    """A rough solution of a machine, and what it says about the features.
+    """A rough solution of a machine, and the prices of the features there.
 
     Attributes
     ----------
@@ -150,7 +143,7 @@ class _Rough(NamedTuple):
     support : integer array
     svm : SupportSVM
     products : array (n_columns,)
-        Admitted products with its dual point.
+        Products of the columns with its dual point, as far as signs admit them.
     prices : array (n_features,)
     """
 
@@ -176,10 +169,7 @@ class _Rough(NamedTuple):
 
 def _total(parts: list[np.ndarray]) -> np.ndarray:
     """The sum over machines."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return sum(parts[1:], start=parts[0])
 
 
 def _gains(rough: _Rough, features: np.ndarray) -> np.ndarray:
@@ -188,9 +178,13 @@ def _gains(rough: _Rough, features: np.ndarray) -> np.ndarray:
     parameters = problem.parameters(SearchParameters).estimates
     gap = max(svm.primal - svm.dual, parameters.min_gap * svm.primal)
     model = rough.model(features, parameters.smoothing * gap)
-    if problem.columns.has_groups:
-        return _gains_of_groups(model, Blocks(problem.columns.sizes[features]))
-    return 0.5 * rough.prices[features] / (1.0 + model.curvatures)
+    if not problem.columns.has_groups:
+        return 0.5 * rough.prices[features] / (1.0 + model.curvatures)
+    # ``1/2 c' (I + A P A')^-1 c`` of each feature.
+    blocks = Blocks(problem.columns.sizes[features])
+    c = blocks.vectors(model.c)
+    solved = np.linalg.solve(_block_curvatures(model, blocks), c[:, :, np.newaxis])
+    return 0.5 * np.einsum("kd,kd->k", c, solved[:, :, 0])
 
 
 def _losses(rough: _Rough, features: np.ndarray, roughness: float) -> np.ndarray:
@@ -199,13 +193,15 @@ def _losses(rough: _Rough, features: np.ndarray, roughness: float) -> np.ndarray
     model = rough.model(features, roughness * rough.svm.primal)
     if columns.has_groups:
         sizes = columns.sizes
-        own_blocks, blocks = Blocks(sizes[rough.support]), Blocks(sizes[features])
-        return _losses_of_groups(model, own_blocks, blocks)
-    own, coming = model.own_c[:, np.newaxis], model.c
-    rest = -model.inverse.diagonal()[:, np.newaxis]
-    more = 1.0 + model.curvatures
-    determinant = rest * more - model.shared**2
-    change = own**2 * more - 2.0 * own * coming * model.shared + coming**2 * rest
+        return _group_losses(
+            model, Blocks(sizes[rough.support]), Blocks(sizes[features])
+        )
+    # The solution of a symmetric system of two equations for each exchange.
+    c_out, c_in = model.support_c[:, np.newaxis], model.c
+    q_out = -model.inverse.diagonal()[:, np.newaxis]
+    q_in = 1.0 + model.curvatures
+    determinant = q_out * q_in - model.shared**2
+    change = c_out**2 * q_in - 2.0 * c_out * c_in * model.shared + c_in**2 * q_out
     return -0.5 * change / determinant
 
 
@@ -224,41 +220,43 @@ def _model(
     theta: np.ndarray,
 ) -> QuadraticModel:
     engine, parameters = problem.engine, problem.parameters(SearchParameters).estimates
-    columns, own_columns = problem.columns.of(features), problem.columns.of(support)
-    rows, own = engine.signed_rows(features), engine.signed_rows(support)
+    columns, support_columns = problem.columns.of(features), problem.columns.of(support)
+    rows, support_rows = engine.signed_rows(features), engine.signed_rows(support)
     if problem.fit_intercept:
-        own = np.vstack([own, problem.y])
+        support_rows = np.vstack([support_rows, problem.y])
     moving = np.flatnonzero(theta > parameters.min_theta * theta.max(initial=0.0))
     if moving.size < parameters.max_moving * theta.size:
-        rows, own = np.take(rows, moving, axis=1), np.take(own, moving, axis=1)
+        rows, support_rows = (
+            np.take(rows, moving, axis=1),
+            np.take(support_rows, moving, axis=1),
+        )
         theta = theta[moving]
-    scaled = own * theta
-    K = scaled @ own.T
+    scaled = support_rows * theta
+    K = scaled @ support_rows.T
     diagonal = np.arange(K.shape[0])
     # The tiny term keeps the row of y positive if all samples are at their bounds.
     K[diagonal, diagonal] *= 1.0 + 1e-12
     K[diagonal, diagonal] += np.finfo(float).tiny
-    size = own_columns.size
+    size = support_columns.size
     K[diagonal[:size], diagonal[:size]] += 1.0
     inverse = np.linalg.inv(K)
-    seen = scaled @ rows.T
-    shared = inverse @ seen
-    free = (rows * rows) @ theta - np.einsum("ij,ij->j", seen, shared)
+    crossed = scaled @ rows.T
+    solved = inverse @ crossed
+    curvatures = (rows * rows) @ theta - np.einsum("ij,ij->j", crossed, solved)
     return QuadraticModel(
-        features,
         products[columns],
-        np.maximum(free, 0.0),
-        products[own_columns],
+        np.maximum(curvatures, 0.0),
+        products[support_columns],
         inverse[:size, :size],
-        shared[:size],
+        solved[:size],
         rows,
-        (seen, shared),
+        (crossed, solved),
         theta,
     )
 
 
 class Blocks:
-    """Where the columns of features are in an array of them all, and as one block each.
+    """The columns of several features as blocks of equal size.
 
     Parameters
     ----------
@@ -268,7 +266,7 @@ class Blocks:
     Attributes
     ----------
     columns : integer array (q, d)
-        Positions of the columns of each feature; the last one is repeated up to d.
+        Positions of the columns of each feature; the last is repeated up to d.
     is_real : boolean array (q, d)
         Which of them are not repetitions.
     """
@@ -284,45 +282,38 @@ class Blocks:
         """The values of each feature's columns, zero for repetitions."""
         return np.where(self.is_real, values[self.columns], 0.0)
 
-    def masked(self, matrices: np.ndarray, diagonal: float) -> np.ndarray:
-        """Square matrices with zeros for repetitions, and this on the diagonal."""
+    def masked(self, matrices: np.ndarray) -> np.ndarray:
+        """Square matrices, zero for repetitions but for their diagonal."""
         both = self.is_real[:, :, np.newaxis] & self.is_real[:, np.newaxis, :]
-        matrices = np.where(both, matrices, 0.0)
-        t = np.arange(matrices.shape[-1])
-        matrices[:, t, t] += np.where(self.is_real, 0.0, diagonal)
-        return matrices
+        return np.where(both, matrices, 0.0)
 
 
-def _own_curvatures(model: QuadraticModel, blocks: Blocks) -> np.ndarray:
+def _block_curvatures(model: QuadraticModel, blocks: Blocks) -> np.ndarray:
     """``I + A P A'`` of each feature."""
-    matrices = blocks.masked(model.between(blocks.columns), 0.0)
+    matrices = blocks.masked(model.between(blocks.columns))
     t = np.arange(matrices.shape[-1])
-    # The first term keeps large matrices regular, in which the 1 is lost.
-    matrices[:, t, t] += 1.0 + RIDGE * np.abs(matrices).max(axis=2)
+    # The ridge keeps large matrices regular, in which the 1 is lost.
+    matrices[:, t, t] += 1.0 + 1e-10 * np.abs(matrices).max(axis=2)
     return matrices
 
 
-def _gains_of_groups(model: QuadraticModel, blocks: Blocks) -> np.ndarray:
-    """``1/2 c' (I + A P A')^-1 c`` of each feature."""
-    c = blocks.vectors(model.c)
-    solved = np.linalg.solve(_own_curvatures(model, blocks), c[:, :, np.newaxis])
-    return 0.5 * np.einsum("kd,kd->k", c, solved[:, :, 0])
-
-
-def _losses_of_groups(model: QuadraticModel, own: Blocks, coming: Blocks) -> np.ndarray:
+def _group_losses(
+    model: QuadraticModel, outgoing: Blocks, entering: Blocks
+) -> np.ndarray:
     """The losses of exchanges: a small system for each leaving and entering feature."""
-    more, c = _own_curvatures(model, coming), coming.vectors(model.c)
-    losses = np.empty((len(own.columns), len(coming.columns)))
-    for j, (columns, is_real) in enumerate(zip(own.columns, own.is_real, strict=True)):
+    curvatures, c = _block_curvatures(model, entering), entering.vectors(model.c)
+    losses = np.empty((len(outgoing.columns), len(entering.columns)))
+    pairs = zip(outgoing.columns, outgoing.is_real, strict=True)
+    for j, (columns, is_real) in enumerate(pairs):
         leaving = columns[is_real]
         size = leaving.size
         system = np.empty((len(c), size + c.shape[1], size + c.shape[1]))
         system[:, :size, :size] = -model.inverse[np.ix_(leaving, leaving)]
-        both = model.shared[leaving][:, coming.columns]
-        both = np.where(coming.is_real, both, 0.0).swapaxes(0, 1)
+        both = model.shared[leaving][:, entering.columns]
+        both = np.where(entering.is_real, both, 0.0).swapaxes(0, 1)
         system[:, :size, size:], system[:, size:, :size] = both, both.swapaxes(1, 2)
-        system[:, size:, size:] = more
-        right = np.hstack([np.tile(model.own_c[leaving], (len(c), 1)), c])
+        system[:, size:, size:] = curvatures
+        right = np.hstack([np.tile(model.support_c[leaving], (len(c), 1)), c])
         solved = np.linalg.solve(system, right[:, :, np.newaxis])[:, :, 0]
         losses[j] = -0.5 * np.einsum("kd,kd->k", right, solved)
     return losses
@@ -333,23 +324,21 @@ def _theta(C: np.ndarray, alpha: np.ndarray, gap: float) -> np.ndarray:
     tau = gap / (2 * C.size)
     if tau <= 0.0:
         return np.zeros(C.size)
-    alpha = np.clip(alpha, MARGIN * C, (1.0 - MARGIN) * C)
-    room = C - alpha
-    return (alpha * room) ** 2 / (tau * (alpha**2 + room**2))
+    # At a minimum distance from the bounds.
+    alpha = np.clip(alpha, 1e-9 * C, (1.0 - 1e-9) * C)
+    slack = C - alpha
+    return (alpha * slack) ** 2 / (tau * (alpha**2 + slack**2))
 
 
-# --- Twins: features that are correlated with a feature, and may do better in its place
+# --- Twins: features that are highly correlated with a feature and may replace it -----
 #
 # The price of a twin is small while its feature is in the support, since they explain
 # the same samples. So exchanges ranked among the features with the largest prices do
-# not include those of a feature for its twins, however much better one of them is.
-
-# Rows whose norms are computed at a time.
-CHUNK = 256
+# not include those of a feature for its twins, however much better these are.
 
 
 class Twins:
-    """The twins of features, each found once, by one product with the data.
+    """The twins of features, each computed once, by one product with the data.
 
     Parameters
     ----------
@@ -358,7 +347,7 @@ class Twins:
     Attributes
     ----------
     is_used : bool
-        Whether there are features that have no place among the largest prices.
+        Whether there are features beyond those with the largest prices.
     paid : set of int
         Features whose product has been counted as work. It only changes between the
         descents that share it, so that their work does not depend on timing.
@@ -377,17 +366,16 @@ class Twins:
         # Features of several columns have no correlation.
         self.is_used &= not problem.columns.has_groups
         self.paid: set[int] = set()
-        self._found: dict[int, np.ndarray] = {}
+        self._twins: dict[int, np.ndarray] = {}
         self._scales: np.ndarray | None = None
 
     def of(self, feature: int) -> np.ndarray:
         """The most correlated admissible features, best first."""
         if not self.is_used:
             return np.empty(0, dtype=np.int64)
-        found = self._found.get(feature)
-        if found is None:
-            found = self._found[feature] = self._search(feature)
-        return found
+        if feature not in self._twins:
+            self._twins[feature] = self._search(feature)
+        return self._twins[feature]
 
     def work(self) -> float:
         """The work of finding the twins of a feature."""
@@ -402,18 +390,19 @@ class Twins:
         correlations = np.zeros(problem.n_features)
         scales = self._scales * self._scales[feature]
         np.divide(products, scales, out=correlations, where=scales > 0.0)
-        others = problem.candidates[problem.candidates != feature]
-        strengths = np.abs(correlations[others])
+        candidates = problem.candidates[problem.candidates != feature]
+        strengths = np.abs(correlations[candidates])
         best = smallest(-strengths, self._most)
-        return others[best[strengths[best] >= self._least]]
+        return candidates[best[strengths[best] >= self._least]]
 
 
 def _deviations(problem: Problem) -> np.ndarray:
     """The norms of all features, centred; zero for those that hardly vary."""
     engine = problem.engine
     squares = np.empty(problem.n_features)
-    for first in range(0, problem.n_features, CHUNK):
-        chunk = np.arange(first, min(first + CHUNK, problem.n_features))
+    # A few rows at a time.
+    for first in range(0, problem.n_features, 256):
+        chunk = np.arange(first, min(first + 256, problem.n_features))
         rows = engine.signed_rows(chunk)
         squares[chunk] = np.einsum("ij,ij->i", rows, rows)
     centred = squares - engine.products(problem.y) ** 2 / problem.n_samples

@@ -11,13 +11,7 @@ from ..engine.work import product_work, svm_work
 from ..kernels.smoothing import intercept_of
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from .estimates import (
-    MODEL_WORK,
-    ROUGH_FRACTION,
-    Twins,
-    addition_gains,
-    exchange_losses,
-)
+from .estimates import Twins, addition_gains, exchange_losses
 from .parameters import SearchParameters
 
 
@@ -39,7 +33,7 @@ class Evaluator:
     max_work : float, default=inf
         ``Stop`` is raised before a solve that would exceed it.
     twins : Twins, default=None
-        Shared by several evaluators; one's own by default.
+        Shared by several evaluators; a new one by default.
 
     Attributes
     ----------
@@ -76,8 +70,8 @@ class Evaluator:
         self._should_stop = should_stop or (lambda: False)
         self.is_fixed = np.zeros(problem.n_features, dtype=bool)
         self.is_fixed[problem.include] = True
-        self._candidate = np.zeros(problem.n_features, dtype=bool)
-        self._candidate[problem.candidates] = True
+        self._is_candidate = np.zeros(problem.n_features, dtype=bool)
+        self._is_candidate[problem.candidates] = True
 
     @property
     def is_out_of_work(self) -> bool:
@@ -123,18 +117,20 @@ class Evaluator:
         if not columns.has_groups:
             # Done by hand: numpy.isin takes longer than a small SVM.
             shared = np.zeros(support.size)
-            at = np.searchsorted(support, warm.support)
-            at[at == support.size] = 0
-            common = support[at] == warm.support if support.size else at < 0
-            shared[at[common]] = warm.w[common]
+            positions = np.searchsorted(support, warm.support)
+            positions[positions == support.size] = 0
+            common = (
+                support[positions] == warm.support if support.size else positions < 0
+            )
+            shared[positions[common]] = warm.w[common]
             return shared
-        owners, before = columns.owners(support), columns.owners(warm.support)
+        owners, warm_owners = columns.owners(support), columns.owners(warm.support)
         shared = np.zeros(owners.size)
-        shared[np.isin(owners, warm.support)] = warm.w[np.isin(before, support)]
+        shared[np.isin(owners, warm.support)] = warm.w[np.isin(warm_owners, support)]
         return shared
 
     def fits(self, support: np.ndarray) -> bool:
-        """Whether a support is within the budgets; nothing else is checked."""
+        """Whether a support is within the budgets; no other constraint is checked."""
         problem = self.problem
         if support.size > problem.max_features:
             return False
@@ -144,9 +140,9 @@ class Evaluator:
 
     def outside(self, support: np.ndarray) -> np.ndarray:
         """Admissible features outside the support."""
-        others = self._candidate.copy()
-        others[support] = False
-        return np.flatnonzero(others)
+        mask = self._is_candidate.copy()
+        mask[support] = False
+        return np.flatnonzero(mask)
 
     def removable(self, solution: Solution) -> np.ndarray:
         """Positions in the support that may be dropped, smallest weight first."""
@@ -162,12 +158,11 @@ class Evaluator:
         problem = self.problem
         if support.size >= problem.max_features:
             return np.empty(0, dtype=np.int64)
-        open_ = self._candidate.copy()
-        open_[support] = False
+        features = self.outside(support)
         if np.isfinite(problem.max_cost):
-            left = problem.cost_budget - problem.costs[support].sum()
-            open_ &= problem.costs <= left
-        return np.flatnonzero(open_)
+            remaining = problem.cost_budget - problem.costs[support].sum()
+            features = features[problem.costs[features] <= remaining]
+        return features
 
     def addition_bounds(self, solution: Solution, features: np.ndarray) -> np.ndarray:
         """Lower bounds of the objective after adding each of the features.
@@ -176,8 +171,8 @@ class Evaluator:
         larger support: ``max_t  t sum(alpha) - t^2/2 (||w||^2 + c_j^2)``.
         """
         squares = self._squares(solution)
-        own = squares[solution.support].sum()
-        return _best_on_ray(solution.alpha.sum(), own + squares[features])
+        total = squares[solution.support].sum()
+        return _best_on_ray(solution.alpha.sum(), total + squares[features])
 
     def addition_estimates(
         self, solution: Solution, features: np.ndarray
@@ -196,16 +191,16 @@ class Evaluator:
         """The best features, and the estimated costs of exchanges with them."""
         self._count_rough(solution)
         twins = [self.twins_of(j) for j in solution.support.tolist()]
-        also = np.concatenate(twins) if twins and self.has_twins else None
-        return exchange_losses(self.problem, solution.support, features, also)
+        extra = np.concatenate(twins) if twins and self.has_twins else None
+        return exchange_losses(self.problem, solution.support, features, extra)
 
     @property
     def has_twins(self) -> bool:
-        """Whether twins are looked for."""
+        """Whether exchanges for twins are tried."""
         return self._twins.is_used
 
     def twins_of(self, feature: int) -> np.ndarray:
-        """Admissible features that are highly correlated with one, best first."""
+        """Admissible features that are highly correlated with a feature, best first."""
         if feature not in self.paid and feature not in self._twins.paid:
             self.paid.add(feature)
             self.work += self._twins.work()
@@ -217,20 +212,21 @@ class Evaluator:
         The same dual point as for additions, and the feature of the largest c_j^2.
         """
         squares = self._squares(solution)
-        own = squares[solution.support]
-        outside = self._candidate.copy()
-        outside[solution.support] = False
-        largest = squares[outside].max(initial=0.0)
-        rest = np.maximum(own.sum() - own[positions], 0.0)
-        return _best_on_ray(solution.alpha.sum(), rest + largest)
+        support_squares = squares[solution.support]
+        largest = squares[self.outside(solution.support)].max(initial=0.0)
+        reduced = np.maximum(support_squares.sum() - support_squares[positions], 0.0)
+        return _best_on_ray(solution.alpha.sum(), reduced + largest)
 
     def _count_rough(self, solution: Solution) -> None:
+        """Count the work of estimates."""
         size = self._engine.columns.count(solution.support)
         problem = self.problem
-        self.work += ROUGH_FRACTION * svm_work(
+        # A rough solution costs half as much as an accurate one.
+        self.work += 0.5 * svm_work(
             problem.n_samples, size, n_machines=problem.n_machines
         )
-        self.work += product_work(self._engine) + MODEL_WORK
+        # The model; mostly calls of small functions.
+        self.work += product_work(self._engine) + 3.5e5
 
     def _squares(self, solution: Solution) -> np.ndarray:
         self.work += product_work(self._engine)
@@ -247,11 +243,11 @@ def _best_on_ray(mass: float, quadratic: np.ndarray) -> np.ndarray:
 def insert(support: np.ndarray, feature: int) -> np.ndarray:
     """The sorted support with one more feature."""
     # Done by hand: numpy.insert takes longer than a small SVM.
-    at = int(support.searchsorted(feature))
+    position = int(support.searchsorted(feature))
     larger = np.empty(support.size + 1, dtype=np.int64)
-    larger[:at] = support[:at]
-    larger[at] = feature
-    larger[at + 1 :] = support[at:]
+    larger[:position] = support[:position]
+    larger[position] = feature
+    larger[position + 1 :] = support[position:]
     return larger
 
 
@@ -269,12 +265,12 @@ def remove(support: np.ndarray, position: int) -> np.ndarray:
 def best_intercept(problem: Problem, coef: np.ndarray) -> Any:
     """Minimise the hinge loss over b; zero for problems without an intercept.
 
-    One number for each of several machines.
+    Several machines have an intercept each.
     """
     if problem.n_machines > 1:
         weights = coef.reshape(problem.n_machines, -1)
         pairs = zip(problem.machines, weights, strict=True)
-        return np.array([best_intercept(one, w) for one, w in pairs])
+        return np.array([best_intercept(machine, w) for machine, w in pairs])
     if not problem.fit_intercept:
         return 0.0
     scores = problem.y * problem.margins(coef, 0.0)

@@ -1,7 +1,7 @@
 """Relaxations by the native engine, and bounds from any dual point.
 
-This package needs neither a solver nor CVXPY. ``models``, the paper's programs, uses
-it, and ``relaxations`` uses both to solve any relaxation by any solver.
+This module needs neither a solver nor CVXPY. ``paper.models``, the paper's programs,
+uses it, and ``relaxations`` uses both to solve any relaxation by any solver.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ FAMILY = {
     "SR-DSCoP": "DSCoP",
     "SR-DLMP": "DSCoP",
 }
-
-
-# Models with a big-M, and those with a set K of binary features.
+# Models with a big-M, and models with a set K of binary features.
 WITH_M = ("BoxMP", "SMP", "DSMP", "SCoMP", "DSCoMP", "SR-DSCoP", "SR-DLMP")
 WITH_K = ("SR-DSCoP", "SR-DLMP")
 
@@ -134,11 +132,11 @@ def check_big_m(M: ArrayLike, n_features: int) -> np.ndarray:
             f"M must be a number or have one entry per feature ({n_features}), got "
             f"shape {values.shape}."
         )
-    right = np.isfinite(values) & (values >= 0 if values.ndim else values > 0)
-    if not right.all():
+    valid = np.isfinite(values) & (values >= 0 if values.ndim else values > 0)
+    if not valid.all():
         raise ValueError(
             f"M must be positive and finite (an array may have zeros), got "
-            f"{values[~right][0]:g}; frugalsvm.paper.models.big_m computes a "
+            f"{values[~valid][0]:g}; frugalsvm.paper.models.big_m computes a "
             "valid value from the objective of any solution."
         )
     return np.array(np.broadcast_to(values, n_features))
@@ -153,9 +151,10 @@ def _bound(
 ) -> float:
     region = problem.root_region().affordable(problem.costs)
     if family == "SVM":
-        used = np.concatenate([region.forced, region.free])
+        features = np.concatenate([region.forced, region.free])
+        nothing = region.free[:0]
         return bound_and_price(
-            alpha, squares, used, region.free[:0], 0, problem.costs, np.inf
+            alpha, squares, features, nothing, 0, problem.costs, np.inf
         )[0]
     choice = (region.forced, region.free, region.k, problem.costs, region.budget)
     if family == "DSCoP":
@@ -165,7 +164,7 @@ def _bound(
     return box_bound(alpha, squares, limits, *choice)
 
 
-# --- Relaxation, and the relaxations DSCoP and SVM by the native engine ---------------
+# --- DSCoP and SVM by the native engine -----------------------------------------------
 
 #: The relaxations that the engine solves.
 NATIVE = ("DSCoP", "SVM")
@@ -233,7 +232,12 @@ def relax_natively(
     if problem.is_watched:
         # Inside a run that is supervised already.
         return _native(problem, model, tol, should_stop, near)
-    compilation.ensure(f"relax {model}", partial(_warm_up, model))
+
+    def warm_up(stop: StopCondition) -> None:
+        tiny = compilation.tiny_problem().watching(stop.flag)
+        _native(tiny, model, 1e-6, stop.should_stop, None)
+
+    compilation.ensure(f"relax {model}", warm_up)
     stop = StopCondition(time_limit)
 
     def is_over() -> bool:
@@ -243,11 +247,6 @@ def relax_natively(
     return supervise(work, stop, patient=False)[0]
 
 
-def _warm_up(model: str, stop: StopCondition) -> None:
-    problem = compilation.tiny_problem().watching(stop.flag)
-    _native(problem, model, 1e-6, stop.should_stop, None)
-
-
 def _native(
     problem: Problem,
     model: str,
@@ -255,53 +254,42 @@ def _native(
     should_stop: Callable[[], bool] | None,
     near: np.ndarray | None,
 ) -> Relaxation:
-    return (
-        _native_svm(problem, tol)
-        if model == "SVM"
-        else _native_dscop(problem, tol, should_stop, near)
-    )
-
-
-def _native_dscop(
-    problem: Problem,
-    tol: float,
-    should_stop: Callable[[], bool] | None,
-    near: np.ndarray | None,
-) -> Relaxation:
+    if model == "SVM":
+        return _native_svm(problem, tol)
     started = time.perf_counter()
-    found = perspective(
+    result = perspective(
         problem.engine,
         problem.root_region(),
         tol=tol,
         should_stop=should_stop,
         near=near,
     )
-    reached = found.primal - found.bound <= tol * abs(found.primal)
+    is_accurate = result.primal - result.bound <= tol * abs(result.primal)
     return Relaxation(
-        bound=found.bound,
-        value=found.primal,
-        u=1.0 - found.z,
-        w=found.w,
-        squares=found.squares,
-        alpha=found.alpha,
+        bound=result.bound,
+        value=result.primal,
+        u=1.0 - result.z,
+        w=result.w,
+        squares=result.squares,
+        alpha=result.alpha,
         seconds=time.perf_counter() - started,
-        iterations=found.iterations,
-        status="optimal" if reached else "inaccurate",
+        iterations=result.iterations,
+        status="optimal" if is_accurate else "inaccurate",
     )
 
 
 def _native_svm(problem: Problem, tol: float) -> Relaxation:
     started = time.perf_counter()
     region = problem.root_region().affordable(problem.costs)
-    used = np.concatenate([region.forced, region.free])
-    svm = problem.engine.solve_svm(used, tol=tol)
+    features = np.concatenate([region.forced, region.free])
+    svm = problem.engine.solve_svm(features, tol=tol)
     value = svm.primal
     certified = certified_bound(problem, svm.alpha, "SVM")
     w = np.zeros(problem.n_columns)
-    w[problem.columns.of(used)] = svm.w
+    w[problem.columns.of(features)] = svm.w
     u = np.ones(problem.n_features)
-    u[used] = 0.0
-    reached = value - certified.bound <= 2 * tol * abs(value)
+    u[features] = 0.0
+    is_accurate = value - certified.bound <= 2 * tol * abs(value)
     return Relaxation(
         bound=certified.bound,
         value=value,
@@ -312,16 +300,5 @@ def _native_svm(problem: Problem, tol: float) -> Relaxation:
         seconds=time.perf_counter() - started,
         iterations=0,
         model="SVM",
-        status="optimal" if reached else "inaccurate",
+        status="optimal" if is_accurate else "inaccurate",
     )
-
-
-# --- Relaxations by the native engine, and bounds from any dual point -----------------
-
-__all__ = [
-    "NATIVE",
-    "CertifiedBound",
-    "Relaxation",
-    "certified_bound",
-    "relax_natively",
-]

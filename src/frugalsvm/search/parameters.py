@@ -1,6 +1,6 @@
 """SearchParameters: how far searches look, and how they share their work.
 
-What users may want to change is among the options of the methods instead.
+Numbers that users may want to change are among the options of the methods instead.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class EstimateParameters:
     # fine differences matter.
     max_roughness: float = MOST_ROUGH
     roughness_rate: float = ROUGHNESS
-    # Number of features with the largest prices that are worth estimating, and of those
-    # that may enter in an exchange.
+    # Number of features with the largest prices whose gains are estimated, and number
+    # of them that may enter in an exchange.
     estimated: int = 400
     exchanged: int = 200
-    # Number of twins that may enter besides, for all features of a support together,
-    # and the smallest absolute correlation of a twin.
+    # Number of twins that may enter in addition, for all features of a support
+    # together, and the smallest absolute correlation of a twin.
     twins: int = 100
     min_correlation: float = 0.4
 
@@ -107,7 +107,7 @@ class SearchParameters:
 
     # Number of restarts in a batch, after which they share elite solutions.
     restart_batch: int = 4
-    # Patience used by a restart that finds a new optimum, and by any other.
+    # Patience used by a restart that ends in a new optimum, and by any other.
     optimum_costs: tuple[int, int] = (1, 5)
     # Patience is reduced if less than this fraction of the objective can be gained.
     full_patience_gain: float = 0.01
@@ -145,22 +145,22 @@ class SearchParameters:
     exchange_rounds: int = 6
     # Relaxations are only rounded here; their bounds are not used.
     rounded_tol: float = 1e-2
-    # Number of elite solutions that a cell takes from each previous cell, and of those
-    # it offers to a neighbour in a round.
+    # Number of elite solutions that a cell takes from each previous cell, and number of
+    # them that it offers to a neighbour in a round.
     n_taken: int = 6
     n_offered: int = 4
     # Starts that are worse than the best by more than this fraction get no descent.
     started_within: float = 0.02
-    # A large support to truncate has this many features per feature of the budget, plus
-    # some.
+    # A large support to truncate has this many features per feature of the budget, and
+    # this many more.
     large_support: tuple[int, int] = (3, 20)
 
     def __post_init__(self) -> None:
-        check_numbers(self, MAY_BE_ZERO)
+        check_numbers(self, ZERO_ALLOWED)
 
 
-# Zero means that something is never, or always done.
-MAY_BE_ZERO = (
+# Parameters that may be zero: something is then never, or always, done.
+ZERO_ALLOWED = (
     "min_improvement", "estimates_above", "max_seen", "sampled_min_samples",
     "n_refitted", "refitted_within", "max_dense_bytes", "max_updates",
     "exchange_rounds", "n_taken", "n_offered", "started_within",

@@ -19,7 +19,7 @@ from ..problem.solution import Solution
 from ..run.monitor import Incumbent
 from .evaluator import Evaluator, Stop
 from .parameters import SearchParameters
-from .relaxations import Relaxation, relax, round_relaxation
+from .relaxations import relax, round_relaxation
 from .restarts import RestartSearch, SwapOptions, shrink
 from .swap import fill
 
@@ -84,13 +84,23 @@ class _PathCell:
         for support in supports:
             if fitted and self._is_late():
                 break
-            if self._is_new(support):
-                fitted.append(self._fit(support))
-        # Several supports may have been truncated or filled to the same one.
-        fitted = [one for one in fitted if self._is_new_start(one)]
+            key = support.tobytes()
+            if key not in self._tried:
+                self._tried.add(key)
+                # Truncated or filled to the budgets.
+                fitted.append(fill(self._evaluator, shrink(self._evaluator, support)))
+        starts = []
         for solution in fitted:
-            self.search.learn(solution)
-        best = min(fitted, key=lambda one: (one.objective, one.key), default=None)
+            # Several supports may have been truncated or filled to the same support.
+            if solution.key not in self._starts:
+                self._starts.add(solution.key)
+                self.search.learn(solution)
+                starts.append(solution)
+        best = min(
+            starts,
+            key=lambda solution: (solution.objective, solution.key),
+            default=None,
+        )
         parameters = self._parameters
         within = before * (1 + parameters.started_within)
         if best is None or best.objective > within:
@@ -102,21 +112,6 @@ class _PathCell:
         """Restart until patience is used up."""
         self.search.idle = 0
         self.search.restart_until_idle(lambda: False)
-
-    def _is_new(self, support: np.ndarray) -> bool:
-        key = support.tobytes()
-        is_new = key not in self._tried
-        self._tried.add(key)
-        return is_new
-
-    def _is_new_start(self, solution: Solution) -> bool:
-        is_new = solution.key not in self._starts
-        self._starts.add(solution.key)
-        return is_new
-
-    def _fit(self, support: np.ndarray) -> Solution:
-        """The support, truncated or filled to the budgets."""
-        return fill(self._evaluator, shrink(self._evaluator, support))
 
 
 class PathSearch:
@@ -139,7 +134,7 @@ class PathSearch:
         Returns the work limit of the descents in a cell, given its problem.
     is_late : callable, default=None
         Whether the present cell has to end soon, with a solution; True whenever
-        ``should_stop`` is. That by default.
+        ``should_stop`` is. By default ``should_stop``.
     """
 
     def __init__(
@@ -224,7 +219,11 @@ class PathSearch:
             problem, tol=parameters.rounded_tol, should_stop=self._is_late
         )
         supports.append(round_relaxation(problem, relaxation))
-        supports.append(_large_support(problem, relaxation))
+        # The best features of the relaxation, several times the budget: dropping them
+        # one by one gives starts that differ from those of the neighbours.
+        factor, more = parameters.large_support
+        large = problem.with_budget(factor * problem.max_features + more)
+        supports.append(round_relaxation(large, relaxation))
         cell = self._cells[index]
         cell.offer(supports)
         cell.restart()
@@ -232,36 +231,23 @@ class PathSearch:
 
     def _exchange(self, backwards: bool) -> bool:
         """Offer each cell solutions of its neighbours; return whether one helped."""
-        improved = False
+        improved, n_offered = False, self._parameters.n_offered
         indices = list(self._cells)
         for index in reversed(indices) if backwards else indices:
             if not self._cells[index].has_begun:
                 continue
-            improved |= self._cells[index].offer(self._around(index))
+            i, j = index
+            supports = [
+                support
+                for neighbour in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))
+                if neighbour in self._cells
+                for support in self._cells[neighbour].supports[:n_offered]
+            ]
+            improved |= self._cells[index].offer(supports)
             self._raise_if_stopped()
         return improved
-
-    def _around(self, index: CellIndex) -> list[np.ndarray]:
-        i, j = index
-        around = [(i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)]
-        return [
-            support
-            for other in around
-            if other in self._cells
-            for support in self._cells[other].supports[: self._parameters.n_offered]
-        ]
 
     def _raise_if_stopped(self) -> None:
         # Stopped descents return intermediate solutions, which are not local optima.
         if self._should_stop():
             raise Stop
-
-
-def _large_support(problem: Problem, relaxation: Relaxation) -> np.ndarray:
-    """The best features of a relaxation, several times the budget.
-
-    Dropping features one by one gives starts that differ from those of the neighbours.
-    """
-    factor, more = problem.parameters(SearchParameters).large_support
-    large = problem.with_budget(factor * problem.max_features + more)
-    return round_relaxation(large, relaxation)

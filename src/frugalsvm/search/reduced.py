@@ -1,15 +1,11 @@
-"""Swap search on a subsample, for too many samples to solve an SVM at every step.
-
-The search runs on a random subsample, as a separate problem. Only supports are taken
-from it: the best ones are solved on all samples, and those solutions are offered.
-"""
+"""Swap searches on a smaller problem: a subsample, or a shortlist of features."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -23,14 +19,9 @@ from .evaluator import Evaluator, Stop
 from .parameters import SearchParameters
 from .restarts import ElitePool, RestartSearch, SwapOptions
 
-if TYPE_CHECKING:
-    from .restarts import RestartSearch
-
-# --- Base class of searches on a smaller problem --------------------------------------
-
 
 class IndirectSearch:
-    """Delegates to another search and has the same interface.
+    """A search on a smaller problem, with the interface of ``RestartSearch``.
 
     Subclasses define how solutions are translated.
     """
@@ -75,10 +66,13 @@ class IndirectSearch:
         self._search.raise_limits(patience, max_work)
 
 
-# --- Swap search on a subsample, for too many samples to solve an SVM at every step ---
+# --- A subsample, for too many samples to solve an SVM at every step ------------------
+#
+# The search runs on a random subsample, as a separate problem. Only supports are taken
+# from it: the best ones are solved on all samples, and those solutions are offered.
 
 
-def is_for_samples(problem: Problem) -> bool:
+def needs_subsample(problem: Problem) -> bool:
     """Whether a problem should be searched on a subsample."""
     least = problem.parameters(SearchParameters).sampled_min_samples
     return problem.n_machines == 1 and problem.n_samples >= least
@@ -87,7 +81,7 @@ def is_for_samples(problem: Problem) -> bool:
 def n_searched(problem: Problem) -> int:
     """Number of samples of the SVMs in a search."""
     n_drawn = problem.parameters(SearchParameters).n_drawn
-    return n_drawn if is_for_samples(problem) else problem.n_samples
+    return n_drawn if needs_subsample(problem) else problem.n_samples
 
 
 class SampledSearch(IndirectSearch):
@@ -130,10 +124,10 @@ class SampledSearch(IndirectSearch):
         return self._elite_pool
 
     def start(self, solutions: list[Solution]) -> None:
-        """Descend from the supports of the given solutions."""
-        for one in solutions:
-            self._add(one)
-        self._search.start(self._on_samples(solutions))
+        """Descend from the supports of solutions."""
+        for solution in solutions:
+            self._add(solution)
+        self._search.start(self._on_subsample(solutions))
         self._refit(1)
 
     def restart(self, tempering_work: float = np.inf) -> None:
@@ -149,8 +143,8 @@ class SampledSearch(IndirectSearch):
     def learn(self, solution: Solution) -> None:
         """Add a solution found elsewhere."""
         self._add(solution)
-        for one in self._on_samples([solution]):
-            self._search.learn(one)
+        for small in self._on_subsample([solution]):
+            self._search.learn(small)
 
     # --- translation of solutions ---------------------------------------------------
 
@@ -158,12 +152,12 @@ class SampledSearch(IndirectSearch):
         self._elite_pool.add(solution)
         self._refitted.add(solution.key)
 
-    def _on_samples(self, solutions: list[Solution]) -> list[Solution]:
+    def _on_subsample(self, solutions: list[Solution]) -> list[Solution]:
         """The supports of solutions, solved on the subsample."""
         evaluator = Evaluator(self._small)
-        found = [evaluator.solve(one.support) for one in solutions]
+        solved = [evaluator.solve(solution.support) for solution in solutions]
         self._search.work += evaluator.work
-        return [one for one in found if one is not None]
+        return [solution for solution in solved if solution is not None]
 
     def _refit(self, count: int) -> None:
         """Solve the best supports on all samples, unless already done."""
@@ -171,26 +165,26 @@ class SampledSearch(IndirectSearch):
         within = 1.0 + self._parameters.refitted_within
         limit = elites[0].objective * within if elites else 0.0
         evaluator = Evaluator(self.problem, self._should_stop)
-        for one in elites:
-            if one.key in self._refitted or one.objective > limit:
+        for elite in elites:
+            if elite.key in self._refitted or elite.objective > limit:
                 continue
             try:
-                found = evaluator.solve(one.support, warm=one)
+                refitted = evaluator.solve(elite.support, warm=elite)
             except Stop:
                 break
-            assert found is not None
-            self._add(found)
-            self.incumbent.offer(found, "swap")
+            assert refitted is not None
+            self._add(refitted)
+            self.incumbent.offer(refitted, "swap")
         self._search.counters["SVM solves"] += evaluator.n_solves
         self._search.work += evaluator.n_solves * svm_work(
             self.problem.n_samples, self.problem.max_features
         )
 
 
-# --- Swap search on a shortlist, for too many features to price at every step ---------
+# --- A shortlist, for too many features to price at every step ------------------------
 #
 # The search runs on a shortlist of features, as a separate problem: dense and in
-# memory. A feature is shortlisted if its price at one of the known good solutions is
+# memory. A feature is shortlisted if its price at one of the good solutions so far is
 # high, relative to the highest price there. Pricing takes one product with all data, so
 # it is done only for the best solutions, after a search has ended; if it changes the
 # list, the search continues.
@@ -211,8 +205,8 @@ class _List(NamedTuple):
 
     def inside(self, solution: Solution) -> Solution:
         """A solution within the list in the numbering of the small problem."""
-        at = np.searchsorted(self.features, solution.support)
-        return replace(solution, support=at.astype(np.int64))
+        positions = np.searchsorted(self.features, solution.support)
+        return replace(solution, support=positions.astype(np.int64))
 
 
 class ShortlistSearch(IndirectSearch):
@@ -261,15 +255,16 @@ class ShortlistSearch(IndirectSearch):
         """The elite pool, in the numbering of all features."""
         pool = ElitePool(self._options.n_elites, self._parameters)
         pool.solutions = [
-            self._list.outside(one) for one in self._search.elite_pool.solutions
+            self._list.outside(solution)
+            for solution in self._search.elite_pool.solutions
         ]
         return pool
 
     def start(self, solutions: list[Solution]) -> None:
-        """Descend from the given solutions, on a list built for them."""
+        """Descend from solutions, on a list built for them."""
         self._price_solutions(solutions)
         self._make_list(solutions)
-        self._search.start([self._list.inside(one) for one in solutions])
+        self._search.start([self._list.inside(solution) for solution in solutions])
         self._extend()
 
     def restart(self, tempering_work: float = np.inf) -> None:
@@ -284,7 +279,7 @@ class ShortlistSearch(IndirectSearch):
                 return
 
     def raise_limits(self, patience: int, max_work: float) -> None:
-        """Go on with more patience and work, and with as many new lists again."""
+        """Go on with more patience and work, and allow as many new lists again."""
         self._options = replace(self._options, patience=patience)
         self._max_work = max_work
         self._n_updates = 0
@@ -309,15 +304,15 @@ class ShortlistSearch(IndirectSearch):
             self._n_updates += 1
             if not self._make_list(elites):
                 break
-            self._search.start([self._list.inside(one) for one in elites])
+            self._search.start([self._list.inside(elite) for elite in elites])
         return self.incumbent.objective < best * (1 - parameters.min_improvement)
 
     def _price_solutions(self, solutions: list[Solution]) -> bool:
         """Record the best prices at solutions; return whether any solution was new."""
-        new = [one for one in solutions if one.key not in self._priced]
-        for one in new:
-            self._priced.add(one.key)
-            self._price(one.alpha)
+        new = [solution for solution in solutions if solution.key not in self._priced]
+        for solution in new:
+            self._priced.add(solution.key)
+            self._price(solution.alpha)
         return bool(new)
 
     def _price(self, alpha: np.ndarray) -> None:
@@ -336,13 +331,13 @@ class ShortlistSearch(IndirectSearch):
             )
 
     def _squares(self, alpha: np.ndarray) -> np.ndarray:
-        """What features are worth; zero if they cannot be among the best."""
+        """The prices ``c_j^2`` of features; zero if not among the best."""
         problem, engine = self.problem, self.problem.engine
         if isinstance(engine, NativeEngine) or np.isfinite(problem.max_cost):
             return engine.squares(alpha)
         # A feature among the best over several points is among the best at one of them.
-        n_others = problem.n_features - problem.candidates.size
-        return engine.prices(alpha, most=self._length() + n_others).certain ** 2
+        n_fixed = problem.n_features - problem.candidates.size
+        return engine.prices(alpha, most=self._length() + n_fixed).certain ** 2
 
     def _length(self) -> int:
         """Number of features in a list."""
@@ -357,7 +352,7 @@ class ShortlistSearch(IndirectSearch):
         problem = self.problem
         scores = self._scores[problem.candidates]
         best = problem.candidates[smallest(-scores, self._length())]
-        parts = [best, problem.include, *(one.support for one in solutions)]
+        parts = [best, problem.include, *(solution.support for solution in solutions)]
         return np.unique(np.concatenate(parts))
 
     def _make_list(self, solutions: list[Solution]) -> bool:
@@ -371,8 +366,8 @@ class ShortlistSearch(IndirectSearch):
         self._search = self._new_search()
         self._search.counters.update(before.counters)
         self._search.work, self._search.idle = before.work, before.idle
-        for one in elites:
-            self._search.elite_pool.add(self._list.inside(one))
+        for elite in elites:
+            self._search.elite_pool.add(self._list.inside(elite))
         return True
 
     def _new_search(self) -> RestartSearch:
@@ -388,10 +383,10 @@ class ShortlistSearch(IndirectSearch):
         n_bytes = 8 * self.problem.n_samples * n_columns
         is_short = n_bytes <= self._parameters.max_dense_bytes
         problem = self.problem.restrict(listed.features, dense=is_short)
-        kind = SampledSearch if is_for_samples(problem) else RestartSearch
-        made = kind(
+        kind = SampledSearch if needs_subsample(problem) else RestartSearch
+        search = kind(
             problem, small, self._options, self._pool, self._seed, self._should_stop,
             self._max_work, self._gain,
         )  # fmt: skip
         # Both have the same interface.
-        return cast(RestartSearch, made)
+        return cast(RestartSearch, search)

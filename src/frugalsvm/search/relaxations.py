@@ -20,8 +20,6 @@ from .native import (
     relax_natively,
 )
 
-__all__ = ["RELAXATIONS", "Relaxation", "certified_bound", "relax"]
-
 #: The relaxations that :func:`relax` knows, by the paper's names.
 RELAXATIONS = tuple(FAMILY)
 
@@ -59,7 +57,7 @@ def relax(
         The features with binary u in the semi-relaxations.
     tol : float, default=1e-6
         Native: relative gap between ``value`` and ``bound``. Others: the tolerance
-        asked of the solver.
+        of the solver.
     time_limit : float, default=None
         Seconds; the bound is valid whenever the solver stops.
     verbose : bool, default=False
@@ -76,18 +74,6 @@ def relax(
         a solver without dual multipliers, it is the best bound that the native dual
         point proves, and ``reported_bound`` is the solver's claim.
     """
-    _check(model, M, K)
-    if solver is None:
-        solver = "native" if model in NATIVE and not options else None
-    if solver == "native":
-        _check_native(model, options)
-        return relax_natively(
-            problem, model, tol=tol, time_limit=time_limit, should_stop=should_stop
-        )
-    return _solve_model(problem, model, solver, M, K, tol, time_limit, verbose, options)
-
-
-def _check(model: str, M: ArrayLike | None, K: Iterable[int] | None) -> None:
     check_model(model, M)
     if (model in WITH_K) != (K is not None):
         raise ValueError(
@@ -95,15 +81,20 @@ def _check(model: str, M: ArrayLike | None, K: Iterable[int] | None) -> None:
             if K is None
             else f"{model} has no set K; leave it out."
         )
-
-
-def _check_native(model: str, options: dict[str, Any]) -> None:
-    if model not in NATIVE or options:
-        what = f"{model} with {', '.join(options)}" if options else model
-        raise ValueError(
-            f'solver "native" takes {" and ".join(NATIVE)} without further options, '
-            f'not {what}; use solver="clarabel", or None for the default.'
+    if solver is None:
+        solver = "native" if model in NATIVE and not options else None
+    if solver == "native":
+        if model not in NATIVE or options:
+            request = f"{model} with {', '.join(options)}" if options else model
+            raise ValueError(
+                f'solver "native" takes {" and ".join(NATIVE)} without further '
+                f'options, not {request}; use solver="clarabel", or None for the '
+                "default."
+            )
+        return relax_natively(
+            problem, model, tol=tol, time_limit=time_limit, should_stop=should_stop
         )
+    return _solve_model(problem, model, solver, M, K, tol, time_limit, verbose, options)
 
 
 def _solve_model(
@@ -129,10 +120,10 @@ def _solve_model(
     alpha = solution.multipliers.get("alpha")
     points = [alpha] if alpha is not None and model not in WITH_K else []
     if not points:
-        points = [relax_natively(problem, one, tol=tol).alpha for one in NATIVE]
+        points = [relax_natively(problem, name, tol=tol).alpha for name in NATIVE]
     certified = max(
         (certified_bound(problem, point, model, M) for point in points),
-        key=lambda one: one.bound,
+        key=lambda candidate: candidate.bound,
     )
     return Relaxation(
         bound=certified.bound,
@@ -153,7 +144,7 @@ def _solve_model(
 def _shares(
     variables: dict[str, np.ndarray], features: np.ndarray, n: int
 ) -> np.ndarray:
-    """The paper's u: given, or 1 - v, or (SVM) zero for all features in use."""
+    """The paper's u: itself, or 1 - v, or (SVM) zero for the features of the model."""
     if "u" in variables:
         return variables["u"]
     if "v" in variables:
@@ -167,7 +158,7 @@ def _shares(
 
 
 def round_relaxation(problem: Problem, relaxation: Relaxation) -> np.ndarray:
-    """The included features plus those with the largest ``z_j c_j^2`` that fit."""
+    """The included features and those with the largest ``z_j c_j^2`` that fit."""
     value = (1.0 - relaxation.u) * relaxation.squares
     value = value[problem.candidates]
     if np.isfinite(problem.max_cost):
@@ -181,12 +172,12 @@ def fit_budgets(problem: Problem, ranked: np.ndarray) -> np.ndarray:
     room = problem.max_features - problem.include.size
     if not np.isfinite(problem.max_cost):
         return np.sort(np.concatenate([problem.include, ranked[:room]]))
-    left = problem.cost_budget - problem.costs[problem.include].sum()
+    remaining = problem.cost_budget - problem.costs[problem.include].sum()
     chosen: list[int] = []
     for j in ranked:
         if len(chosen) == room:
             break
-        if problem.costs[j] <= left:
+        if problem.costs[j] <= remaining:
             chosen.append(int(j))
-            left -= problem.costs[j]
+            remaining -= problem.costs[j]
     return np.sort(np.concatenate([problem.include, np.array(chosen, dtype=np.int64)]))

@@ -33,7 +33,7 @@ from .estimates import Twins
 from .evaluator import Evaluator, Stop
 from .parameters import DEFAULTS, SearchParameters
 from .swap import begins_by_estimates, fill, swap_search
-from .tempering import Tempering, can_temper, may_temper
+from .tempering import Tempering, can_temper, is_worth_tempering
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class SwapOptions(Options):
         check_integer("n_elites", self.n_elites, 1)
 
 
-def tempers(problem: Problem, options: Options) -> bool:
+def uses_tempering(problem: Problem, options: Options) -> bool:
     """Whether a search with these options may use tempering."""
     if not isinstance(options, SwapOptions):
         return False
     least = problem.parameters(SearchParameters).tempering.min_patience
-    return may_temper(problem) and options.patience >= least
+    return is_worth_tempering(problem) and options.patience >= least
 
 
 class ElitePool:
@@ -88,7 +88,7 @@ class ElitePool:
 
     @property
     def supports(self) -> list[np.ndarray]:
-        """Their supports, best first."""
+        """The supports of the solutions, best first."""
         return [solution.support for solution in self.solutions]
 
     def add(self, solution: Solution) -> bool:
@@ -132,14 +132,6 @@ def _perturb(
     return fill(evaluator, smaller, rng, spread=6)
 
 
-def _cross(
-    evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
-) -> Solution:
-    first, second = rng.choice(len(elites), 2, replace=False)
-    union = np.union1d(elites[first].support, elites[second].support)
-    return shrink(evaluator, union)
-
-
 def _grow(
     evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
 ) -> Solution:
@@ -155,7 +147,7 @@ def _grow(
 def _replace(
     evaluator: Evaluator, elites: list[Solution], rng: np.random.Generator
 ) -> Solution:
-    """Half of the features that have twins, each exchanged for any of them."""
+    """Exchange about half of the features that have twins for any of their twins."""
     pick = 0 if rng.random() < 0.5 else rng.integers(len(elites))
     support = elites[pick].support
     for feature in support[~evaluator.is_fixed[support]].tolist():
@@ -178,7 +170,9 @@ def _new_start(
 ) -> Solution:
     draw = rng.random()
     if draw < 0.25 and len(elites) > 1:
-        return _cross(evaluator, elites, rng)
+        first, second = rng.choice(len(elites), 2, replace=False)
+        union = np.union1d(elites[first].support, elites[second].support)
+        return shrink(evaluator, union)
     if draw < 0.5:
         return _grow(evaluator, elites, rng)
     if draw < 0.75 and evaluator.has_twins:
@@ -190,7 +184,7 @@ Start = Callable[[Evaluator], Solution]
 
 
 class RestartSearch:
-    """Swap descents from given and from new starts, in batches.
+    """Swap descents from initial solutions and from new starts, in batches.
 
     Parameters
     ----------
@@ -243,7 +237,7 @@ class RestartSearch:
         self.max_work = max_work
         self.elite_pool = ElitePool(options.n_elites, self.parameters)
         self.counters = {"restarts": 0, SINCE_BEST: 0, "SVM solves": 0}
-        self._can_temper = tempers(problem, options) and can_temper(problem)
+        self._can_temper = uses_tempering(problem, options) and can_temper(problem)
         self._tempering: Tempering | None = None
         self._tempering_rounds_due = 0
         # Local optima so far; a descent that reaches one again stops there.
@@ -259,25 +253,27 @@ class RestartSearch:
         """Descend from the given solutions."""
         for solution in solutions:
             self.elite_pool.add(solution)
-        self._run_batch([partial(_given, solution) for solution in solutions])
+        self._run_batch([partial(_unchanged, solution) for solution in solutions])
         if self.options.patience == 0:
             self._search_full_neighbourhood()
 
     def raise_limits(self, patience: int, max_work: float) -> None:
-        """Go on with more patience and work; patience already used up counts, unless
-        there was no tempering so far.
+        """Go on with more patience and work.
 
-        So a search that goes to the limits of a smaller effort first, and then on, has
-        done what the smaller effort does.
+        Patience already used up counts, unless there was no tempering so far. So a
+        search that goes to the limits of a smaller effort first, and then on, has done
+        the same as the smaller effort.
         """
         self.options = replace(self.options, patience=patience)
         self.max_work = max_work
         failed = self._tempering is not None and self._tempering.failed
-        tempers_now = tempers(self.problem, self.options) and can_temper(self.problem)
-        if tempers_now and not (self._can_temper or failed):
-            # What was tried without tempering says little of what it may find.
+        is_allowed = uses_tempering(self.problem, self.options) and can_temper(
+            self.problem
+        )
+        if is_allowed and not (self._can_temper or failed):
+            # Failures without tempering say little about tempering.
             self.idle = 0
-        self._can_temper = tempers_now and not failed
+        self._can_temper = is_allowed and not failed
         self._optima -= self._unfinished
         self._fully_searched -= self._unfinished
         self._unfinished.clear()
@@ -290,14 +286,10 @@ class RestartSearch:
     @property
     def is_idle(self) -> bool:
         """Whether patience or work is used up."""
-        return self._patience_left <= 0 or self.work >= self.max_work
-
-    @property
-    def _patience_left(self) -> float:
-        """The patience, given the possible gain."""
+        # Patience is reduced if there is little to gain.
         full = self.parameters.full_patience_gain
-        part = 1.0 if self._gain is None else min(1.0, self._gain() / full)
-        return part * self.options.patience - self.idle
+        share = 1.0 if self._gain is None else min(1.0, self._gain() / full)
+        return share * self.options.patience <= self.idle or self.work >= self.max_work
 
     def restart_until_idle(self, is_finished: Callable[[], bool]) -> None:
         """Restart until patience or work is used up."""
@@ -305,7 +297,7 @@ class RestartSearch:
             self.restart()
 
     def restart(self, tempering_work: float = np.inf) -> None:
-        """A batch of restarts or, if due, a tempering round within the given work."""
+        """A batch of restarts or, if due, a tempering round within a work limit."""
         work = self._tempering_work(tempering_work)
         effort = self._temper(work) if work else self._restart_batch()
         if effort and self._search_full_neighbourhood():
@@ -317,7 +309,7 @@ class RestartSearch:
         self.counters[SINCE_BEST] = since + batch if effort else 0
 
     def _restart_batch(self) -> int:
-        """Descents from new starts; their effort, or 0 if they found a new best."""
+        """Descents from new starts; their effort, or 0 if one improved the best."""
         elites, parameters = list(self.elite_pool.solutions), self.parameters
         seeds = self.seed.spawn(parameters.restart_batch)
         rngs = [np.random.default_rng(child) for child in seeds]
@@ -332,20 +324,19 @@ class RestartSearch:
             self._tempering = Tempering(self.problem, self._full_elites(), rng)
         self._tempering.visit(self.elite_pool.solutions[0])
         batch = self.parameters.restart_batch
-        found = self._tempering.run(self.pool, work, self.should_stop, batch)
-        self.counters["SVM solves"] += found.n_svms
-        self.work += found.work
+        result = self._tempering.run(self.pool, work, self.should_stop, batch)
+        self.counters["SVM solves"] += result.n_svms
+        self.work += result.work
         self._can_temper = not self._tempering.failed
-        starts: list[Start] = [partial(_solved, one) for one in found.solutions]
+        starts: list[Start] = [partial(_resolved, s) for s in result.solutions]
         effort = self._run_batch(starts) if starts else 1
         cost = self.parameters.tempering.cost
         return cost if effort and self._can_temper else effort
 
     def _full_elites(self) -> list[Solution]:
         """Elite solutions to which no feature can be added: chains only exchange."""
-        evaluator = Evaluator(self.problem)
-        elites = self.elite_pool.solutions
-        full = [one for one in elites if evaluator.addable(one.support).size == 0]
+        evaluator, elites = Evaluator(self.problem), self.elite_pool.solutions
+        full = [e for e in elites if evaluator.addable(e.support).size == 0]
         return full or elites
 
     def _tempering_work(self, work: float) -> float:
@@ -356,8 +347,8 @@ class RestartSearch:
         least = parameters.min_svms * svm_work(
             problem.n_samples, problem.max_features, warm=True
         )
-        own = min(parameters.work_fraction * self.max_work, work, self.work_left)
-        return own if own >= least else 0.0
+        share = min(parameters.work_fraction * self.max_work, work, self.work_left)
+        return share if share >= least else 0.0
 
     def learn(self, solution: Solution) -> None:
         """Add a solution found elsewhere."""
@@ -374,21 +365,21 @@ class RestartSearch:
         is_done = best.key in self._fully_searched or not by_estimates
         if is_done or self.work >= self.max_work:
             return False
-        effort = self._run_batch([partial(_given, best)], full_neighbourhood=True)
+        effort = self._run_batch([partial(_unchanged, best)], full_neighbourhood=True)
         self._fully_searched.update(s.key for s in self.elite_pool.solutions[:1])
         return effort == 0
 
     def _run_batch(self, starts: list[Start], full_neighbourhood: bool = False) -> int:
-        """Descents from several starts; their effort, or 0 if they found a new best."""
+        """Descents from several starts; their effort, or 0 if one improved the best."""
         share = self.work_left / len(starts)
         evaluators = [
             Evaluator(self.problem, self.should_stop, self._seen, share, self._twins)
             for _ in starts
         ]
-        known = frozenset(self._fully_searched if full_neighbourhood else self._optima)
+        optima = frozenset(self._fully_searched if full_neighbourhood else self._optima)
         jobs = [
             self.pool.submit(
-                _descend, evaluator, start, self.options, known, full_neighbourhood
+                _descend, evaluator, start, self.options, optima, full_neighbourhood
             )
             for evaluator, start in zip(evaluators, starts, strict=True)
         ]
@@ -401,7 +392,12 @@ class RestartSearch:
                     self._unfinished.add(solution.key)
                 effort += costs[solution.key in self._optima]
                 self._optima.add(solution.key)
-                improved |= self._keep(solution)
+                # A slightly lower value on a known support is noise and not reported,
+                # since solves inside a search are not that accurate.
+                is_better = self.elite_pool.add(solution)
+                event = "swap" if is_better else ""
+                self.incumbent.offer(self.elite_pool.solutions[0], event)
+                improved |= is_better
         # Merged in order and only between batches: timing must not change the outcome.
         for evaluator in evaluators:
             self.counters["SVM solves"] += evaluator.n_solves
@@ -412,22 +408,12 @@ class RestartSearch:
         # Descents stopped before they began do not count as success.
         return 0 if improved else max(effort, 1)
 
-    def _keep(self, solution: Solution) -> bool:
-        """Add a solution; return whether it is notably better than all others.
 
-        A slightly lower value on a known support is noise and not reported, since
-        solves inside a search are not that accurate.
-        """
-        improves = self.elite_pool.add(solution)
-        self.incumbent.offer(self.elite_pool.solutions[0], "swap" if improves else "")
-        return improves
-
-
-def _given(solution: Solution, evaluator: Evaluator) -> Solution:
+def _unchanged(solution: Solution, evaluator: Evaluator) -> Solution:
     return solution
 
 
-def _solved(solution: Solution, evaluator: Evaluator) -> Solution:
+def _resolved(solution: Solution, evaluator: Evaluator) -> Solution:
     """A tempering solution, re-solved: active-set steps accumulate rounding errors."""
     evaluator.reached = solution
     return evaluator.solve(solution.support, warm=solution) or solution
@@ -437,7 +423,7 @@ def _descend(
     evaluator: Evaluator,
     start: Callable[[Evaluator], Solution],
     options: SwapOptions,
-    known: frozenset[tuple[int, ...]],
+    optima: frozenset[tuple[int, ...]],
     full_neighbourhood: bool,
 ) -> Solution | None:
     """A descent; if stopped, the last solution it reached."""
@@ -447,7 +433,7 @@ def _descend(
             start(evaluator),
             width=options.width,
             tries=options.tries,
-            known=known,
+            optima=optima,
             full_neighbourhood=full_neighbourhood,
         )
     except Stop:

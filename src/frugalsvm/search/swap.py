@@ -27,7 +27,7 @@ from ..problem.solution import Solution
 from .evaluator import Evaluator, insert, remove
 from .parameters import SearchParameters
 
-# --- Exchanges of one feature for another, ranked by estimated cost -------------------
+# --- Exchanges ranked by estimated cost -----------------------------------------------
 
 
 class Exchanges(NamedTuple):
@@ -55,7 +55,7 @@ def after_exchange(
     return support if evaluator.fits(support) else None
 
 
-# --- Swap search: exchange features one for one until nothing improves ----------------
+# --- Descents -------------------------------------------------------------------------
 
 
 def _most_promising(
@@ -212,14 +212,14 @@ def swap_search(
     *,
     width: int = 20,
     tries: int = 3,
-    known: frozenset[tuple[int, ...]] = frozenset(),
+    optima: frozenset[tuple[int, ...]] = frozenset(),
     full_neighbourhood: bool = True,
 ) -> Solution:
     """Descend to a solution that neither add-drop nor drop-add improves.
 
-    Supports in ``known`` are such solutions already; reaching one ends the descent.
-    With many features it ends with a rough descent, unless a full neighbourhood search
-    is requested.
+    ``optima`` has supports of such solutions; reaching one ends the descent. With many
+    features it ends when the exchanges with the best estimates fail, unless a full
+    neighbourhood search is requested.
     """
     if begins_by_estimates(evaluator.problem):
         solution = _descend_by_estimates(evaluator, solution)
@@ -227,7 +227,7 @@ def swap_search(
             return solution
     while True:
         evaluator.reached = solution
-        if solution.key in known:
+        if solution.key in optima:
             return solution
         better = add_drop(evaluator, solution, width, tries)
         if better is None:

@@ -31,7 +31,7 @@ from ..run.stopping import StopCondition
 from .parameters import SearchParameters
 
 
-def may_temper(problem: Problem) -> bool:
+def is_worth_tempering(problem: Problem) -> bool:
     """Whether there are enough features for tempering to be worthwhile."""
     above = problem.parameters(SearchParameters).tempering.features_above
     return problem.candidates.size > above
@@ -40,7 +40,7 @@ def may_temper(problem: Problem) -> bool:
 def can_temper(problem: Problem) -> bool:
     """Whether tempering is worthwhile and compiled code can run it on the data."""
     is_dense = type(problem.engine) is NativeEngine
-    return may_temper(problem) and is_dense and problem.n_samples < MOST_SAMPLES
+    return is_worth_tempering(problem) and is_dense and problem.n_samples < MOST_SAMPLES
 
 
 def warm_up(stop: StopCondition) -> None:
@@ -119,13 +119,7 @@ def _best_of(result: ChainResult, columns: Columns) -> Solution:
         # Columns that are not active have no weight.
         weights = dict(zip(result.best_columns, result.best_w, strict=True))
         w = np.array([weights.get(j, 0.0) for j in columns.of(support)])
-    return Solution(
-        support,
-        w,
-        result.best_b,
-        result.best_alpha,
-        result.best_objective,
-    )
+    return Solution(support, w, result.best_b, result.best_alpha, result.best_objective)
 
 
 class Tempering:
@@ -175,7 +169,7 @@ class Tempering:
         )
 
     def visit(self, solution: Solution) -> None:
-        """Continue from a solution found elsewhere, if it beats all visited ones."""
+        """Continue from another solution, if it is better than all visited ones."""
         if solution.objective < self.best * (1.0 - self._parameters.accuracy):
             self._levels[0].chain = self._new_chain(solution)
 
@@ -186,7 +180,7 @@ class Tempering:
         should_stop: Callable[[], bool],
         n_best: int,
     ) -> TemperingResult:
-        """Run for about the given work; return the best few solutions visited."""
+        """Run within about a work limit; return the ``n_best`` best solutions."""
         parameters = self._parameters
         work, n_svms = 0.0, 0
         visited: dict[tuple[int, ...], Solution] = {}
@@ -211,7 +205,9 @@ class Tempering:
             self._update_chains(results)
             self._swap_states()
             self._adapt(results[0], results[-1])
-        ranked = sorted(visited.values(), key=lambda one: (one.objective, one.key))
+        ranked = sorted(
+            visited.values(), key=lambda solution: (solution.objective, solution.key)
+        )
         return TemperingResult(ranked[:n_best], n_svms, work)
 
     def run_chain(self, level: TemperatureLevel, max_work: float) -> ChainResult:
@@ -234,13 +230,13 @@ class Tempering:
     def _update_chains(self, results: list[ChainResult]) -> None:
         """Update chains by their results; replace chains that failed."""
         chains = [Chain(w.support, w.alpha, w.objective) for w in results]
-        alive = [one for one in chains if np.isfinite(one.objective)]
+        alive = [chain for chain in chains if np.isfinite(chain.objective)]
         if not alive:
             return
         for level, chain in zip(self._levels, chains, strict=True):
-            is_alive = np.isfinite(chain.objective)
-            other = alive[self._rng.integers(len(alive))]
-            level.chain = chain if is_alive else other
+            # Drawn for every level, so that random numbers do not depend on failures.
+            substitute = alive[self._rng.integers(len(alive))]
+            level.chain = chain if np.isfinite(chain.objective) else substitute
 
     def _adapt(self, coldest: ChainResult, warmest: ChainResult) -> None:
         """Adapt temperatures to the acceptance rates of the first and last level."""
@@ -249,22 +245,20 @@ class Tempering:
         least, limits = parameters.min_adaptation, parameters.temperature_limits
         speed = max(least, parameters.adaptation / self._n_swaps**0.5)
         for t, result in enumerate((coldest, warmest)):
-            wanted = parameters.acceptance[t]
+            target = parameters.acceptance[t]
             if np.isfinite(result.objective):
                 # The first SVM is not an exchange; one is added to avoid zero.
-                part = (result.accepted + wanted) / int(result.counts[SVMS])
-                change = np.clip(np.log(wanted / part), -1.0, 1.0)
+                rate = (result.accepted + target) / int(result.counts[SVMS])
+                change = np.clip(np.log(target / rate), -1.0, 1.0)
                 self._ends[t] = np.clip(self._ends[t] * np.exp(speed * change), *limits)
         self._set_temperatures()
 
     def _set_temperatures(self) -> None:
         coldest, warmest = self._ends
-        for level, one in zip(
-            self._levels,
-            np.geomspace(coldest, max(coldest, warmest), self._parameters.n_levels),
-            strict=True,
-        ):
-            level.temperature = float(one)
+        n_levels = self._parameters.n_levels
+        temperatures = np.geomspace(coldest, max(coldest, warmest), n_levels)
+        for level, temperature in zip(self._levels, temperatures, strict=True):
+            level.temperature = float(temperature)
 
     def _swap_states(self) -> None:
         """Swap states of neighbouring levels by the Metropolis rule."""

@@ -16,7 +16,7 @@ from ..problem.validation import METHOD_NAMES, Options
 from ..run.monitor import Incumbent, Monitor
 from ..run.stopping import Stage
 from ..search.evaluator import Evaluator, Stop
-from ..search.reduced import SampledSearch, ShortlistSearch, is_for_samples
+from ..search.reduced import SampledSearch, ShortlistSearch, needs_subsample
 from ..search.relaxations import Relaxation, round_relaxation
 from ..search.restarts import RestartSearch, SwapOptions, shrink
 from ..search.swap import fill
@@ -229,7 +229,7 @@ def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
     return Outcome(
         search.counters | counters,
         bound=tree.frontier.bound,
-        nodes=tree.frontier.kept,
+        nodes=tree.frontier.nodes,
         hit_limit=tree.hit_limit,
         elites=search.elite_pool.supports,
     )
@@ -270,7 +270,7 @@ def _started_search(
     if context.problem.source is not None:
         made = ShortlistSearch(*parts, points=[context.relaxation.alpha])
         search = cast(RestartSearch, made)
-    elif is_for_samples(context.problem):
+    elif needs_subsample(context.problem):
         search = cast(RestartSearch, SampledSearch(*parts))
     else:
         search = RestartSearch(*parts)

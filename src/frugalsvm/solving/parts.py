@@ -216,7 +216,7 @@ class _PartsRun:
         for k in range(self._n_parts):
             rows = slice(k, None, self._n_parts)
             A = problem.A[used, rows] if as_given is None else as_given[:, rows]
-            loss = HingeLoss.of_kept(problem.C[rows])
+            loss = HingeLoss.of_positive(problem.C[rows])
             sums.append(loss.objective(A, problem.y[rows], coef[used], intercept))
         # Each part includes the penalty; the excess subtracted is rounded down.
         penalty = 0.5 * float(coef @ coef) * (1.0 - ROUNDING)

@@ -24,7 +24,7 @@ from ..run.stopping import StopCondition
 from ..run.supervision import supervise
 from ..run.threads import single_threaded_blas
 from ..search.evaluator import Evaluator, best_intercept
-from ..tree.listing import Found, solve_support
+from ..tree.listing import ListedSupport, solve_support
 from .constant import constant_sign, never_predicted
 from .result import Refit, Result, by_machine
 
@@ -251,7 +251,7 @@ class _Equations:
         self._C, self.used = problem.C, np.flatnonzero(model.coef)
         w = model.coef[self.used]
         assert isinstance(problem.data, SignedData)
-        self._rows, self._y = problem.data.few_rows(self.used), problem.y
+        self._rows, self._y = problem.data.cached_rows(self.used), problem.y
         self._is_free = problem.fit_intercept
         self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
         scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
@@ -471,6 +471,6 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     )
 
 
-def _solve(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndarray]:
+def _solve(problem: Problem, support: np.ndarray) -> tuple[ListedSupport, np.ndarray]:
     with single_threaded_blas():
         return solve_support(problem, support)

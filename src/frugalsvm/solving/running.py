@@ -212,7 +212,7 @@ def conclude(
         proof = build_certificate(
             problem, coef, intercept, objective, bound, nodes, root_point
         )
-    own = problem.own_columns
+    own = problem.machine_columns
     return Result(
         objective=objective,
         lower_bound=bound,

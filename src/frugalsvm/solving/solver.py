@@ -19,7 +19,7 @@ from ..run.monitor import Callback, Monitor
 from ..run.stopping import StopCondition
 from ..run.supervision import Hold, supervise
 from ..search import tempering
-from ..search.restarts import tempers
+from ..search.restarts import uses_tempering
 from ..tree import branch_and_bound
 from ..tree.branch_and_bound import TreeOptions
 from .methods import check_method, find_method
@@ -38,7 +38,7 @@ def ensure_compiled(
     warm_up: Callable[[StopCondition], object],
 ) -> None:
     """Compile a method and what else it may use before the clock starts."""
-    needs_tempering = tempers(problem, options)
+    needs_tempering = uses_tempering(problem, options)
     if needs_tempering and not is_compiled():
         compilation.compile_beside(warm_up_beside)
     compilation.ensure(method, warm_up)

@@ -3,7 +3,7 @@
 Open nodes are taken smallest bound first and replaced by their two children, until none
 is left or a limit is reached. The smallest bound of the open nodes and the leaves is
 always a lower bound, so the loop may stop at any time. A :class:`Policy` says what a
-tree does besides.
+tree does in addition.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Expansion:
         while self.pair is None:
             waiting = [
                 evaluation
-                for both in self._pending.values()
-                for evaluation in both
+                for pair in self._pending.values()
+                for evaluation in pair
                 if evaluation.request is not None
             ]
             if waiting:
@@ -65,21 +65,21 @@ class Expansion:
     def _evaluate(self, features: list[int]) -> None:
         """Start to evaluate the children of some features."""
         for feature in features:
-            rest = self._free[self._free != feature]
+            free = self._free[self._free != feature]
             self._pending[feature] = (
-                self._begin(self.node.child(feature, True), rest),
-                self._begin(self.node.child(feature, False), rest),
+                self._begin(self.node.child(feature, True), free),
+                self._begin(self.node.child(feature, False), free),
             )
 
-    def _begin(self, child: Node, rest: np.ndarray) -> Evaluation:
+    def _begin(self, child: Node, free: np.ndarray) -> Evaluation:
         assert self.node.branching_data is not None
-        region = self._solver.region_of(child.forced, rest)
+        region = self._solver.region_of(child.forced, free)
         return Evaluation(
             self._solver, child, region, self.node.branching_data.working_set
         )
 
     def _choose(self) -> None:
-        """Called when all children are evaluated: pick a pair, or try the favourite."""
+        """Pick a pair, or try the favourite; called when all children are evaluated."""
         rule = self._solver.rule
         for feature, (inside, outside) in self._pending.items():
             pair = inside.node, outside.node
@@ -91,7 +91,7 @@ class Expansion:
             self._evaluate([self._proposal.favourite])
 
 
-# --- Frontier: the open nodes, and the bound proved by open and closed nodes ----------
+# --- The open nodes, and the bound proved by open and closed nodes --------------------
 
 
 class Frontier:
@@ -103,14 +103,14 @@ class Frontier:
         Smallest bound of a leaf, and smallest cutoff a fixing relied on.
     n_bytes : int
         Approximate memory of the nodes.
-    kept : list of Node or None
+    nodes : list of Node or None
         All nodes, if proofs are kept.
     """
 
     def __init__(self, keep_proof: bool):
         self.closed_bound = np.inf
         self.n_bytes = 0
-        self.kept: list[Node] | None = [] if keep_proof else None
+        self.nodes: list[Node] | None = [] if keep_proof else None
         self._heap: list[tuple[float, int, Node]] = []
         self._busy: dict[int, float] = {}
         self._count = 0
@@ -148,15 +148,15 @@ class Frontier:
         if not is_open:
             self.closed_bound = min(self.closed_bound, node.bound)
             node.branching_data = None
-        if self.kept is not None:
-            self.kept.append(node)
+        if self.nodes is not None:
+            self.nodes.append(node)
             self.n_bytes += node.n_bytes
         return is_open
 
     def push(self, node: Node) -> None:
         """Queue an open node."""
         self._count += 1
-        if self.kept is None:
+        if self.nodes is None:
             self.n_bytes += node.n_bytes
         heapq.heappush(self._heap, (node.bound, self._count, node))
 
@@ -165,14 +165,14 @@ class Frontier:
         if not self._heap:
             return None
         if self._heap[0][0] > cutoff:
-            # All others are above it, too: they are leaves now.
+            # All nodes are above the cutoff, and so are leaves now.
             self.closed_bound = min(self.closed_bound, self._heap[0][0])
             self._heap.clear()
-            if self.kept is None:
+            if self.nodes is None:
                 self.n_bytes = 0
             return None
         _, _, node = heapq.heappop(self._heap)
-        if self.kept is None:
+        if self.nodes is None:
             self.n_bytes -= node.n_bytes
         return node
 
@@ -186,15 +186,15 @@ class Frontier:
         before = node.n_bytes
         node.is_leaf = False
         node.branching_data = node.point = None
-        if self.kept is not None:
+        if self.nodes is not None:
             self.n_bytes -= before - node.n_bytes
 
 
-# --- Best-first branch and bound: the loop that all trees share -----------------------
+# --- The loop -------------------------------------------------------------------------
 
 
 class Policy:
-    """What a tree does besides branching: nothing, one node at a time."""
+    """Extensions of a tree beyond branching; by default none, one node at a time."""
 
     def batch(self, tree: BestFirstTree) -> int:
         """The number of nodes that a thread evaluates side by side."""
@@ -299,7 +299,7 @@ class BestFirstTree:
             raise self._error
 
     def _work(self) -> None:
-        """What a thread does."""
+        """Replace nodes by their children; the work of a thread."""
         solver = self._make_solver()
         dives: list[Node] = []
         try:
@@ -319,7 +319,12 @@ class BestFirstTree:
         with self._changed:
             nodes = list(dives)
             while not self._must_stop():
-                self._fill(nodes)
+                while len(nodes) < self.policy.batch(self):
+                    node = self.frontier.pop(self.incumbent.cutoff)
+                    if node is None:
+                        break
+                    self.frontier.start(node)
+                    nodes.append(node)
                 if nodes:
                     break
                 if self.frontier.is_idle:
@@ -328,14 +333,6 @@ class BestFirstTree:
                 self._changed.wait(0.1)
             self._changed.notify_all()
             return nodes
-
-    def _fill(self, nodes: list[Node]) -> None:
-        while len(nodes) < self.policy.batch(self):
-            node = self.frontier.pop(self.incumbent.cutoff)
-            if node is None:
-                return
-            self.frontier.start(node)
-            nodes.append(node)
 
     def _must_stop(self) -> bool:
         """Whether a limit is reached; open nodes then count as leaves."""
@@ -352,7 +349,10 @@ class BestFirstTree:
         with self._changed:
             self._count(solver)
             may_dive = not self._must_stop()
-            dives = [self._replace_one(solver, one, may_dive) for one in expansions]
+            dives = [
+                self._replace_one(solver, expansion, may_dive)
+                for expansion in expansions
+            ]
             self.policy.grown(self, solver)
             self._changed.notify_all()
         return [node for node in dives if node is not None]

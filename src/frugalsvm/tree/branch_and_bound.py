@@ -34,7 +34,7 @@ from .node import Node
 from .parameters import DEFAULTS, TreeParameters
 from .payoff import Outlook, Payoff
 
-# --- Dives: now and then a tree goes straight down to its leaves, where solutions are -
+# --- Dives: occasionally a tree goes straight down to its leaves to find solutions ----
 
 
 class Diving:
@@ -50,9 +50,13 @@ class Diving:
         """The first open child if the parent is in a dive, or if one is due."""
         assert parent.branching_data is not None
         self._n_taken += 1
-        if not (parent.branching_data.dives or self._is_due()):
-            return None
-        if not (is_allowed and children):
+        parameters = self._parameters
+        is_due = (
+            self._n_taken % parameters.dive_period == 0
+            and self._n_dived <= parameters.dive_fraction * self._n_taken
+        )
+        dives = parent.branching_data.dives or is_due
+        if not (dives and is_allowed and children):
             return None
         child = children[0]
         assert child.branching_data is not None
@@ -60,17 +64,12 @@ class Diving:
         self._n_dived += 1
         return child
 
-    def _is_due(self) -> bool:
-        parameters = self._parameters
-        few = self._n_dived <= parameters.dive_fraction * self._n_taken
-        return self._n_taken % parameters.dive_period == 0 and few
 
-
-# --- When the swap search runs while a tree grows, and for how long -------------------
+# --- The swap search while a tree grows -----------------------------------------------
 
 
 def node_cost(n_features: int, parameters: TreeParameters = DEFAULTS) -> float:
-    """The cost of a node, relative to one with few features."""
+    """The cost of a node, relative to a node with few features."""
     return max(1.0, (n_features / parameters.cheap_max_candidates) ** 2)
 
 
@@ -158,11 +157,13 @@ AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
 
 
 def engine_of(problem: Problem, name: str) -> Engine:
-    """The engine of a name; ValueError if it does not take a problem."""
+    """The engine of a name; ValueError if it cannot take the problem."""
     native = problem.engine
     if name == ALONE:
         return native
-    obstacle = _obstacle(problem)
+    # The property of the problem that batches cannot take, if any.
+    has_costs = np.isfinite(problem.cost_budget)
+    obstacle = "feature costs" if has_costs else batching_obstacle(native)
     if name == AUTO:
         is_tried = obstacle is None and worth_trying(native)
         return TrialEngine(cast(NativeEngine, native)) if is_tried else native
@@ -175,7 +176,7 @@ def engine_of(problem: Problem, name: str) -> Engine:
 
 
 def warm_up(stop: StopCondition) -> None:
-    """Compile what batches need besides the kernels of all trees."""
+    """Compile the kernels that only batches need."""
     problem = tiny_problem()
     engine = BatchedEngine(cast(NativeEngine, problem.engine))
     request = region_request(
@@ -197,14 +198,7 @@ def nodes_together(engine: Engine | None) -> int:
     return engine.open_nodes if isinstance(engine, BatchedEngine) else 1
 
 
-def _obstacle(problem: Problem) -> str | None:
-    """What keeps a problem from being solved in batches, if anything."""
-    if np.isfinite(problem.cost_budget):
-        return "feature costs"
-    return batching_obstacle(problem.engine)
-
-
-# --- Branch and bound on the perspective relaxation -----------------------------------
+# --- The tree -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -235,12 +229,12 @@ class TreeOptions(SwapOptions):
 
 
 class SearchingPolicy(Policy):
-    """Dives, searches in between, and stops where more work is unlikely to pay.
+    """Dives, runs the swap search, and stops where more work is unlikely to pay.
 
     Parameters
     ----------
     monitor : Monitor
-        Is told of nodes and bounds.
+        Receives the numbers of nodes and the bounds.
     schedule : SearchSchedule
     limits : Stage
         Work limits; the search ends earlier if more work is unlikely to pay.
@@ -280,13 +274,16 @@ class SearchingPolicy(Policy):
         if tree.n_jobs == 1 and self._together == 1:
             return 1
         fair = len(tree.frontier) // (2 * tree.n_jobs)
-        left = (tree.max_nodes - tree.n_nodes) / (2 * tree.n_jobs)
-        return int(max(1, min(max(self._batch, self._together), fair, left)))
+        remaining = (tree.max_nodes - tree.n_nodes) / (2 * tree.n_jobs)
+        return int(max(1, min(max(self._batch, self._together), fair, remaining)))
 
     def must_stop(self, tree: BestFirstTree) -> bool:
         """Whether more work is unlikely to pay."""
         if self._together != nodes_together(self._engine):
-            self._judge_anew(tree)
+            # The engine has changed to batches: nodes are much cheaper now.
+            self._together = nodes_together(self._engine)
+            self._before = tree.work, tree.n_nodes
+            self._payoff.restart(tree.work, self._open_gap(tree))
         if tree.work >= self._payoff.next_check:
             self._is_spent |= self._payoff.is_over(
                 tree.work, self._open_gap(tree), lambda: self._work_left(tree)
@@ -325,19 +322,13 @@ class SearchingPolicy(Policy):
         """Restart the swap search if it is due."""
         self._schedule.restart(tree.n_nodes, tree.work)
 
-    def _judge_anew(self, tree: BestFirstTree) -> None:
-        """Called when the engine changes to batches: nodes are much cheaper now."""
-        self._together = nodes_together(self._engine)
-        self._before = tree.work, tree.n_nodes
-        self._payoff.restart(tree.work, self._open_gap(tree))
-
     def _work_left(self, tree: BestFirstTree) -> float:
         """The work that the open nodes are likely to need."""
         work, nodes = self._before
-        each = (tree.work - work) / max(tree.n_nodes - nodes, 1)
+        work_per_node = (tree.work - work) / max(tree.n_nodes - nodes, 1)
         distances = tree.incumbent.cutoff - tree.frontier.open_bounds
-        left = self._outlook.branchings_left(distances[distances >= 0.0])
-        return 2.0 * left * each
+        branchings = self._outlook.branchings_left(distances[distances >= 0.0])
+        return 2.0 * branchings * work_per_node
 
     def _open_gap(self, tree: BestFirstTree) -> float:
         return self._monitor.incumbent.objective - tree.frontier.bound

@@ -81,14 +81,14 @@ class Reliability:
         self._lock = Lock()
 
     def rank(
-        self, free: np.ndarray, found: RelaxationResult, cutoff: float
+        self, free: np.ndarray, result: RelaxationResult, cutoff: float
     ) -> np.ndarray:
         """The best features to branch on, best first."""
         most, by_z = self._parameters.max_ranked, self._parameters.near_ranked_by_z
-        gaining = most_gaining(free, found.z, found.curvature, most)
-        if not self._is_near(found.bound, cutoff):
+        gaining = most_gaining(free, result.z, result.curvature, most)
+        if not self._is_near(result.bound, cutoff):
             return gaining
-        first = most_fractional(free, found.z, by_z).tolist()
+        first = most_fractional(free, result.z, by_z).tolist()
         others = [j for j in gaining.tolist() if j not in first]
         return np.array((first + others)[:most], dtype=free.dtype)
 
@@ -127,32 +127,33 @@ class Reliability:
         counts = [max(self._counts[j], 1) for j in features]
         triples = list(zip(features, z, counts, strict=True))
         return (
-            [inside[j] / n * _way(z_j, 0) for j, z_j, n in triples],
-            [outside[j] / n * _way(z_j, 1) for j, z_j, n in triples],
+            [inside[j] / n * _distance(z_j, 0) for j, z_j, n in triples],
+            [outside[j] / n * _distance(z_j, 1) for j, z_j, n in triples],
         )
 
     def learn(self, node: Node, feature: int, pair: Pair) -> None:
-        """Add gains per unit of z, and ratios of gains to what was expected.
+        """Add gains per unit of z, and ratios of actual to expected gains.
 
         Ratios are averaged geometrically. The bound of a pruned child only shows that
         the gain was large, not how large.
         """
         data = _branching_data(node)
-        at = data.features.tolist().index(feature)
+        position = data.features.tolist().index(feature)
         least = self._least_gain(node)
         gains = _gains(node, pair)
         low, high = self._parameters.gain_ratio_limits
         with self._lock:
             count = self._counts[feature] = self._counts[feature] + 1
-            for side, known in enumerate(self._ratios):
-                way = max(_way(data.z[at], side), self._parameters.min_distance)
-                self._sums[side][feature] += gains[side] / way
-                expected = max(data.gains[side][at], least)
+            for side, ratios in enumerate(self._ratios):
+                z, min_distance = data.z[position], self._parameters.min_distance
+                distance = max(_distance(z, side), min_distance)
+                self._sums[side][feature] += gains[side] / distance
+                expected = max(data.gains[side][position], least)
                 ratio = max(gains[side], least) / expected
                 if pair[side].branching_data is None:
-                    ratio = max(ratio, known[feature])
+                    ratio = max(ratio, ratios[feature])
                 ratio = min(max(ratio, low), high)
-                known[feature] *= (ratio / known[feature]) ** (1.0 / count)
+                ratios[feature] *= (ratio / ratios[feature]) ** (1.0 / count)
 
     def pick(
         self, node: Node, proposal: Proposal, pairs: dict[int, Pair]
@@ -161,7 +162,10 @@ class Reliability:
         if proposal.favourite in pairs:
             return pairs[proposal.favourite]
         least = self._least_gain(node)
-        scores = {j: _score(node, pair, least) for j, pair in pairs.items()}
+        scores = {}
+        for j, pair in pairs.items():
+            gain_in, gain_out = _gains(node, pair)
+            scores[j] = max(gain_in, least) * max(gain_out, least)
         best = max(scores, key=lambda j: scores[j], default=None)
         if best is None or scores[best] <= proposal.expected:
             return None
@@ -182,8 +186,8 @@ def expected_gains(z: np.ndarray, curvature: np.ndarray) -> Gains:
     return (half * (1.0 - z) ** 2).tolist(), (half * z).tolist()
 
 
-def _way(z: float, side: int) -> float:
-    """The distances of z to one and to zero."""
+def _distance(z: float, side: int) -> float:
+    """The distance of z to one (side 0) or to zero (side 1)."""
     return z if side else 1.0 - z
 
 
@@ -201,14 +205,8 @@ def _scored(
 ) -> list[tuple[float, int]]:
     """Products of gains and their features, largest first."""
     scored = [
-        (max(gain, least) * max(other, least), j)
-        for j, gain, other in zip(features, inside, outside, strict=True)
+        (max(gain_in, least) * max(gain_out, least), j)
+        for j, gain_in, gain_out in zip(features, inside, outside, strict=True)
     ]
     # Ties keep their ranking: sorting is stable.
-    scored.sort(key=lambda each: -each[0])
-    return scored
-
-
-def _score(node: Node, pair: Pair, least: float) -> float:
-    gain_in, gain_out = _gains(node, pair)
-    return max(gain_in, least) * max(gain_out, least)
+    return sorted(scored, key=lambda entry: -entry[0])

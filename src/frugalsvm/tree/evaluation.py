@@ -33,7 +33,7 @@ from .branching import Pair, Reliability, expected_gains
 from .node import BranchingData, DualPoint, Node, region_of, working_set_of
 from .parameters import TreeParameters
 
-# Requests out, their results in; what comes of it at the end.
+# Generators that yield requests and receive their results.
 Steps = Generator[RelaxationRequest, RelaxationResult, None]
 Relaxing = Generator[RelaxationRequest, RelaxationResult, RelaxationResult]
 
@@ -50,8 +50,8 @@ def run_evaluations(engine: Engine, jobs: Iterable[Work]) -> None:
     jobs = list(jobs)
     while due := [evaluation for job in jobs for evaluation in job.due()]:
         results = engine.solve([e.request for e in due if e.request is not None])
-        for evaluation, found in zip(due, results, strict=True):
-            evaluation.take(found)
+        for evaluation, result in zip(due, results, strict=True):
+            evaluation.take(result)
 
 
 class Evaluation:
@@ -96,10 +96,10 @@ class Evaluation:
         """Itself while a request is pending."""
         return [] if self.request is None else [self]
 
-    def take(self, found: RelaxationResult) -> None:
+    def take(self, result: RelaxationResult) -> None:
         """Take the result of the pending request, and set the next one."""
         try:
-            self.request = self._steps.send(found)
+            self.request = self._steps.send(result)
         except StopIteration:
             self.request = None
 
@@ -109,39 +109,44 @@ class Evaluation:
             yield from self._close(working_set)
             return
         parameters = solver.parameters
-        found = yield from self._relax(
+        result = yield from self._relax(
             self.region, working_set, parameters.node_tol, parameters.node_max_rounds
         )
-        kind.relaxed(found)
+        kind.relaxed(result)
         if self._is_pruned():
             return
         if kind.branchable(self.region).size == 0:
             yield from self._close(working_set)
             return
-        trial = kind.round(solver, self.region, found)
+        trial = kind.round(solver, self.region, result)
         if trial is not None:
-            rounded = yield from self._try(trial, working_set_of(found))
+            # Only a part of the node: its bound is not that of the node.
+            rounded = yield from self._relax_finely(
+                trial, working_set_of(result), bounds_node=False
+            )
             kind.solved(solver, rounded)
-        if self._may_be_pruned(found) and kind.wants_finer(self.region, found):
-            working_set = working_set_of(found)
-            found = yield from self._relax_finely(working_set)
+        # Whether a more accurate bound may prune the node.
+        is_near = not self._is_pruned() and solver.incumbent.cutoff < result.primal
+        if is_near and kind.wants_finer(self.region, result):
+            working_set = working_set_of(result)
+            result = yield from self._relax_finely(self.region, working_set)
         if self._is_pruned():
             return
-        self._fix(found)
-        left = kind.branchable(self.region)
-        if left.size == 0 or self._is_decided():
+        self._fix(result)
+        branchable = kind.branchable(self.region)
+        if branchable.size == 0 or self._is_decided():
             yield from self._close(working_set)
         else:
-            self._leave_open(left, found)
+            self._leave_open(branchable, result)
 
     def _close(self, working_set: WorkingSet | None) -> Steps:
         """Close a leaf, where nothing is left to branch on: its bound is final."""
         solver = self._solver
         self.region = self.region.settled(solver.problem.costs)
-        found = yield from self._relax_finely(working_set)
+        result = yield from self._relax_finely(self.region, working_set)
         if self.region.free.size == 0 and not self._is_pruned():
             solver.close(self.node, np.sort(self.region.forced))
-        solver.kind.solved(solver, found)
+        solver.kind.solved(solver, result)
 
     # --- relaxations -----------------------------------------------------------------
 
@@ -165,55 +170,43 @@ class Evaluation:
             max_rounds=min(max_rounds, solver.engine.parameters.rounds_at_a_time),
         )
         while True:
-            found = yield request
-            self._count(request, found)
-            is_last = found.finished or request.n_before + found.rounds >= max_rounds
-            is_last = is_last or found.bound > request.cutoff
+            result = yield request
+            solver.n_iterations += result.iterations
+            if solver.counts_work:
+                solver.work += request_work(solver.engine, request, result)
+            is_last = result.finished or request.n_before + result.rounds >= max_rounds
+            is_last = is_last or result.bound > request.cutoff
             if bounds_node:
-                found = self._bounded(found, request.cutoff)
+                if solver.keep_points:
+                    result = self._stored(result, request.cutoff)
+                if result.bound > self.node.bound:
+                    self.node.bound, self.node.point = result.bound, self._point
             if is_last or solver.should_stop():
-                return found
-            request = request.continued(found)
+                return result
+            request = request.continued(result)
 
-    def _bounded(self, found: RelaxationResult, cutoff: float) -> RelaxationResult:
-        """Bound the node by a result, which becomes that of the stored point."""
-        if self._solver.keep_points:
-            found = self._stored(found, cutoff)
-        if found.bound > self.node.bound:
-            self.node.bound, self.node.point = found.bound, self._point
-        return found
-
-    def _stored(self, found: RelaxationResult, cutoff: float) -> RelaxationResult:
-        """Store the dual point of a result: what it proves, and what it decides."""
+    def _stored(self, result: RelaxationResult, cutoff: float) -> RelaxationResult:
+        """Store the dual point of a result; return what the stored point proves."""
         problem, region = self._solver.problem, self.region
         self._point, proved = DualPoint.stored(
-            self._solver.engine, problem, region, found.alpha
+            self._solver.engine, problem, region, result.alpha
         )
-        decision = found.decision
-        if found.decides:
+        decision = result.decision
+        if result.decides:
             decision = screen_region(
                 proved.alpha, proved.squares, region.forced, region.free, region.k,
                 problem.costs, region.budget, cutoff,
             )  # fmt: skip
-        return found._replace(
+        return result._replace(
             **proved._asdict(), decision=decision, decides=bool(decision.any())
         )
 
-    def _relax_finely(self, working_set: WorkingSet | None) -> Relaxing:
-        """Relax the node to the accuracy of a leaf."""
+    def _relax_finely(
+        self, region: Region, working_set: WorkingSet | None, bounds_node: bool = True
+    ) -> Relaxing:
+        """Relax a region to the accuracy of a leaf."""
         fine, rounds = self._solver.fine_tol, self._solver.parameters.leaf_max_rounds
-        return (yield from self._relax(self.region, working_set, fine, rounds))
-
-    def _try(self, trial: Region, working_set: WorkingSet) -> Relaxing:
-        """Relax a region that rounding suggests; it is only a part of the node."""
-        fine, rounds = self._solver.fine_tol, self._solver.parameters.leaf_max_rounds
-        return (yield from self._relax(trial, working_set, fine, rounds, False))
-
-    def _count(self, request: RelaxationRequest, found: RelaxationResult) -> None:
-        solver = self._solver
-        solver.n_iterations += found.iterations
-        if solver.counts_work:
-            solver.work += request_work(solver.engine, request, found)
+        return self._relax(region, working_set, fine, rounds, bounds_node)
 
     # --- decisions -------------------------------------------------------------------
 
@@ -223,16 +216,12 @@ class Evaluation:
     def _is_pruned(self) -> bool:
         return self.node.bound > self._solver.incumbent.cutoff
 
-    def _may_be_pruned(self, found: RelaxationResult) -> bool:
-        """Whether a more accurate bound than that of the result may prune the node."""
-        return not self._is_pruned() and self._solver.incumbent.cutoff < found.primal
-
-    def _fix(self, found: RelaxationResult) -> None:
+    def _fix(self, result: RelaxationResult) -> None:
         """Fix features by screening."""
-        if not found.decides:
+        if not result.decides:
             return
         solver, node, free = self._solver, self.node, self.region.free
-        decision = solver.kind.fixable(self.region, found.decision)
+        decision = solver.kind.fixable(self.region, result.decision)
         if not decision.any():
             return
         fixed_in = free[decision == FIXED_IN]
@@ -240,21 +229,21 @@ class Evaluation:
         node.fix(fixed_in, fixed_out, self._point)
         self.region = solver.region_of(node.forced, free[decision == OPEN])
 
-    def _leave_open(self, features: np.ndarray, found: RelaxationResult) -> None:
+    def _leave_open(self, features: np.ndarray, result: RelaxationResult) -> None:
         """Rank the features to branch on, and keep the branching data."""
         cutoff = self._solver.incumbent.cutoff
-        ranked = self._solver.rule.rank(features, found, cutoff)
+        ranked = self._solver.rule.rank(features, result, cutoff)
         free = self.region.free
         self.node.branching_data = BranchingData(
             ranked,
-            found.z[ranked].tolist(),
-            expected_gains(found.z[ranked], found.curvature[ranked]),
-            working_set_of(found),
+            result.z[ranked].tolist(),
+            expected_gains(result.z[ranked], result.curvature[ranked]),
+            working_set_of(result),
             free if free.shape[0] <= self._solver.parameters.max_stored_free else None,
         )
 
 
-# --- Evaluation of nodes, and the variants for different kinds of trees ---------------
+# --- Kinds of trees, and the solver of nodes ------------------------------------------
 
 
 class TreeKind(Protocol):
@@ -266,18 +255,18 @@ class TreeKind(Protocol):
     def fixable(self, region: Region, decision: np.ndarray) -> np.ndarray:
         """The screening decisions that may be used."""
 
-    def relaxed(self, found: RelaxationResult) -> None:
+    def relaxed(self, result: RelaxationResult) -> None:
         """Called with the first relaxation of every node."""
 
     def round(
-        self, solver: NodeSolver, region: Region, found: RelaxationResult
+        self, solver: NodeSolver, region: Region, result: RelaxationResult
     ) -> Region | None:
         """Look for a solution near a relaxation; may return a region to solve."""
 
-    def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
+    def wants_finer(self, region: Region, result: RelaxationResult) -> bool:
         """Whether a more accurate relaxation may prune a node."""
 
-    def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
+    def solved(self, solver: NodeSolver, result: RelaxationResult) -> None:
         """Called with the relaxations of leaves and of regions from rounding."""
 
 
@@ -295,11 +284,11 @@ class AllFeatures:
         """All decisions."""
         return decision
 
-    def relaxed(self, found: RelaxationResult) -> None:
+    def relaxed(self, result: RelaxationResult) -> None:
         """Nothing to do."""
 
     def round(
-        self, solver: NodeSolver, region: Region, found: RelaxationResult
+        self, solver: NodeSolver, region: Region, result: RelaxationResult
     ) -> Region | None:
         """Try the support of the forced features and the largest ``z_j c_j^2``."""
         parameters = solver.parameters
@@ -308,7 +297,7 @@ class AllFeatures:
         if self._n_open > parameters.always_rounded and not is_due:
             return None
         free = region.free
-        value = found.z[free] * found.squares[free]
+        value = result.z[free] * result.squares[free]
         if np.isfinite(region.budget):
             value = value / solver.problem.costs[free]
         ranked = free[np.argsort(-value, kind="stable")]
@@ -316,11 +305,11 @@ class AllFeatures:
         solver.offer(fit_budgets(solver.problem, np.concatenate([chosen, ranked])))
         return None
 
-    def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
+    def wants_finer(self, region: Region, result: RelaxationResult) -> bool:
         """No: rounding does not depend on it."""
         return False
 
-    def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
+    def solved(self, solver: NodeSolver, result: RelaxationResult) -> None:
         """Nothing to do: the support of a leaf is offered anyway."""
 
 
@@ -341,11 +330,11 @@ class NodeSolver:
     keep_points : bool
         Whether nodes keep the dual points of their bounds and fixings.
     tried : set of bytes
-        Supports already obtained by rounding; shared between threads.
+        Supports already solved; shared between threads.
     counts_work : bool, default=False
         Whether to count ``work``, which takes time on small data.
     engine : Engine, optional
-        What relaxes nodes; by default that of the problem.
+        Relaxes nodes; by default that of the problem.
 
     Attributes
     ----------
@@ -355,7 +344,7 @@ class NodeSolver:
     n_nodes, n_iterations, work : int, int, float
         Work done in relaxations; readers may reset the counts.
     improvements : list of Solution
-        Solutions better than the incumbent at the time they were found.
+        Solutions that were better than the incumbent when they were offered.
     """
 
     def __init__(

@@ -26,12 +26,13 @@ from .parameters import DEFAULTS, TreeParameters
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ListedSupport:
     """A support within the tolerance, with its SVM and bounds on its optimum.
 
     ``coef`` and ``intercept`` belong to the columns of these features in X,
     ``objective`` is rounded up. ``bound`` is proved by the dual point of a leaf; it is
-    minus infinity without one. ``lengths`` are those of the weights of each feature.
+    minus infinity without a leaf. ``lengths`` has the length of the weights of each
+    feature.
     """
 
     support: np.ndarray
@@ -59,7 +60,9 @@ class Found:
         return (bound + 0.5 * size**2) * (1.0 - 1e-12)
 
 
-def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndarray]:
+def solve_support(
+    problem: Problem, support: np.ndarray
+) -> tuple[ListedSupport, np.ndarray]:
     """The SVM on a support, and the repaired dual point of its bound."""
     tol = problem.parameters(TreeParameters).listed_tol
     svm = problem.engine.solve_svm(support, tol=tol)
@@ -69,8 +72,8 @@ def solve_support(problem: Problem, support: np.ndarray) -> tuple[Found, np.ndar
     proved = problem.engine.bound(_only(problem, support), svm.alpha)
     objective = problem.objective(coef, intercept)
     lengths = problem.columns.lengths(support, svm.w)
-    found = Found(support, svm.w, intercept, objective, proved.bound, lengths)
-    return found, proved.alpha
+    entry = ListedSupport(support, svm.w, intercept, objective, proved.bound, lengths)
+    return entry, proved.alpha
 
 
 def _only(problem: Problem, support: np.ndarray) -> Region:
@@ -79,7 +82,7 @@ def _only(problem: Problem, support: np.ndarray) -> Region:
 
 
 class Threshold(Incumbent):
-    """The value that bounds have to exceed: a tolerance above the best objective.
+    """The cutoff of a list: a tolerance above the best objective.
 
     Parameters
     ----------
@@ -100,7 +103,7 @@ class Threshold(Incumbent):
 
 
 class Listing:
-    """The supports found so far, up to a limit.
+    """The supports listed so far, up to a limit.
 
     Parameters
     ----------
@@ -122,32 +125,32 @@ class Listing:
         self.limit = limit
         self.best = np.inf
         self.is_cut = False
-        self._found: dict[tuple[int, ...], Found] = {}
+        self._supports: dict[tuple[int, ...], ListedSupport] = {}
         # Threads add leaves while another cuts the list.
         self._lock = RLock()
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._supports)
 
-    def add(self, found: Found) -> None:
-        """Add a support, known or new."""
+    def add(self, support: ListedSupport) -> None:
+        """Add a support, or improve the entry that it has already."""
         with self._lock:
-            known = self._found.get(found.key, found)
-            better = min(known, found, key=lambda one: one.objective)
-            bound = max(known.bound, found.bound)
-            self._found[found.key] = replace(better, bound=bound)
-            self.best = min(self.best, found.objective)
-        self.threshold.lower_cutoff(found.objective)
+            previous = self._supports.get(support.key, support)
+            better = min(previous, support, key=lambda entry: entry.objective)
+            bound = max(previous.bound, support.bound)
+            self._supports[support.key] = replace(better, bound=bound)
+            self.best = min(self.best, support.objective)
+        self.threshold.lower_cutoff(support.objective)
 
     def cut(self, length: float) -> None:
         """If the list is too long, keep the best ones and lower the cutoff."""
         with self._lock:
-            if len(self._found) <= length:
+            if len(self._supports) <= length:
                 return
             best = self.supports()
-            self._found = {found.key: found for found in best[: self.limit]}
+            self._supports = {entry.key: entry for entry in best[: self.limit]}
         # Supports that are not leaves belong to one, or to an open node.
-        dropped = [one.bound for one in best[self.limit :] if one.bound > -np.inf]
+        dropped = [entry.bound for entry in best[self.limit :] if entry.bound > -np.inf]
         if dropped:
             self.is_cut = True
             self.threshold.cut_above(min(dropped))
@@ -157,26 +160,26 @@ class Listing:
         """The largest objective that is within the tolerance."""
         return self.best * (1.0 + self.threshold.tolerance)
 
-    def supports(self) -> list[Found]:
+    def supports(self) -> list[ListedSupport]:
         """The supports not proved to be beyond the tolerance, best first."""
         last = self.last
         with self._lock:
-            all_found = list(self._found.values())
+            entries = list(self._supports.values())
         # The initial support is not a leaf and has no bound; it may be beyond the
         # tolerance.
-        kept = [
-            found
-            for found in all_found
-            if (found.bound if found.bound > -np.inf else found.objective) <= last
+        listed = [
+            entry
+            for entry in entries
+            if (entry.bound if entry.bound > -np.inf else entry.objective) <= last
         ]
-        return sorted(kept, key=lambda found: (found.objective, found.key))
+        return sorted(listed, key=lambda entry: (entry.objective, entry.key))
 
 
 class _Leaves(AllFeatures):
     """A tree that branches down to leaves of one support, without rounding."""
 
     def round(self, *_: object) -> None:
-        """Nothing."""
+        """Nothing to do."""
 
 
 class _ListingSolver(NodeSolver):
@@ -191,19 +194,19 @@ class _ListingSolver(NodeSolver):
         if not self._is_affordable(support):
             return
         problem = self.problem
-        found, alpha = solve_support(problem, support)
+        entry, alpha = solve_support(problem, support)
         point = None
         if self.keep_points:
             point, proved = DualPoint.stored(
                 problem.engine, problem, _only(problem, support), alpha
             )
-            found = replace(found, bound=proved.bound)
-        if found.bound > node.bound:
-            node.bound, node.point = found.bound, point
+            entry = replace(entry, bound=proved.bound)
+        if entry.bound > node.bound:
+            node.bound, node.point = entry.bound, point
         cutoff = self.incumbent.cutoff
         last = cutoff * (1.0 + self.parameters.conclusive_above)
-        if node.bound <= cutoff and found.objective <= last:
-            self.listing.add(found)
+        if node.bound <= cutoff and entry.objective <= last:
+            self.listing.add(entry)
             self.listed.add(node)
 
 
@@ -225,7 +228,7 @@ class ListingPolicy(Policy):
         return max(self._parameters.batch, nodes_together(self._engine))
 
     def admit(self, solver: NodeSolver, node: Node) -> None:
-        """Listed leaves contain no missing support."""
+        """Raise the bound of listed leaves: they contain no missing support."""
         assert isinstance(solver, _ListingSolver)
         if node in solver.listed:
             node.bound = np.inf

@@ -13,13 +13,10 @@ import numpy as np
 
 from ..checker import pack, unpack
 from ..engine.protocol import DualBound, Engine, Region, RelaxationResult, WorkingSet
-from ..problem.constraints import left_of
+from ..problem.constraints import remaining_budget
 from ..problem.problem import Problem
 
 _NOTHING = np.empty(0, dtype=np.int64)
-# If features are so large and C is so large, 32 bits lose too much of a bound: about
-# 1e-10 of it here, and in proportion to C and the square of the features above.
-COARSE_UP_TO = 1e10
 # Bytes of a node without its arrays (measured).
 NODE_BYTES = 900
 
@@ -28,11 +25,9 @@ def step_type(problem: Problem) -> type[np.unsignedinteger]:
     """The type of the steps of the dual points of a problem."""
     square = float(problem.norms.max()) ** 2 / problem.n_samples
     size = problem.max_features * square * float(problem.C.max())
-    return np.uint32 if size <= COARSE_UP_TO else np.uint64
-
-
-def _nothing() -> np.ndarray:
-    return _NOTHING
+    # Beyond this, 32 bits lose too much of a bound: about 1e-10 of it here, and in
+    # proportion to C and the square of the features above.
+    return np.uint32 if size <= 1e10 else np.uint64
 
 
 @dataclass(slots=True, eq=False)
@@ -53,7 +48,7 @@ class DualPoint:
     def stored(
         cls, engine: Engine, problem: Problem, region: Region, alpha: np.ndarray
     ) -> tuple[DualPoint, DualBound]:
-        """Store a point; also returns what the stored point proves of a region.
+        """Store a point; also return the bound of a region that the stored one proves.
 
         Storing rounds, and no bound may be claimed that a certificate does not prove.
         """
@@ -118,8 +113,8 @@ class Node:
     forced: np.ndarray
     bound: float
     point: DualPoint | None = None
-    fixed_in: np.ndarray = field(default_factory=_nothing)
-    fixed_out: np.ndarray = field(default_factory=_nothing)
+    fixed_in: np.ndarray = field(default_factory=lambda: _NOTHING)
+    fixed_out: np.ndarray = field(default_factory=lambda: _NOTHING)
     fixing_point: DualPoint | None = None
     is_leaf: bool = True
     branching_data: BranchingData | None = None
@@ -176,21 +171,21 @@ class Node:
 def region_of(
     problem: Problem, root: Region, forced: np.ndarray, free: np.ndarray
 ) -> Region:
-    """The part of the root with the given forced and free features.
+    """The part of the root with some features forced and some free.
 
     ``forced`` begins with the forced features of the root.
     """
     n_forced = root.forced.shape[0]
     budget = root.budget
     if np.isfinite(budget):
-        budget = left_of(budget, problem.costs[forced[n_forced:]].sum())
+        budget = remaining_budget(budget, problem.costs[forced[n_forced:]].sum())
         free = free[problem.costs[free] <= budget]
     return Region(forced, free, root.k - (forced.shape[0] - n_forced), budget)
 
 
-def working_set_of(found: RelaxationResult) -> WorkingSet:
-    """The working set of a node, copied: results are views of larger arrays."""
-    features, side, state = found.working_set
+def working_set_of(result: RelaxationResult) -> WorkingSet:
+    """A copy of the working set of a result, which is a view of larger arrays."""
+    features, side, state = result.working_set
     return WorkingSet(
         features.copy(), side.copy(), None if state is None else state.copy()
     )

@@ -86,8 +86,8 @@ class TreeParameters:
 
     # The last branchings that are remembered; half of them tell how many are left.
     max_known: int = 10_000
-    # From fewer than these there is no estimate; up to so many it may be too large by
-    # the factor below.
+    # With fewer branchings than the first there is no estimate; with fewer than the
+    # second it may be too large by the factor below.
     least_known: int = 8
     well_known: int = 30
     doubt: float = 1000.0
@@ -102,11 +102,11 @@ class TreeParameters:
     conclusive_above: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_numbers(self, MAY_BE_ZERO)
+        check_numbers(self, ZERO_ALLOWED)
 
 
-# Zero means that something is never, or always done.
-MAY_BE_ZERO = (
+# Parameters that may be zero: something is then never, or always, done.
+ZERO_ALLOWED = (
     "max_stored_free", "always_rounded", "look_ahead_max_features", "near_cutoff",
     "near_ranked_by_z", "near_max_tried", "dive_fraction", "search_after",
     "search_rate", "counts_work_above", "search_share", "min_payoff",

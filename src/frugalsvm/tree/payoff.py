@@ -15,14 +15,14 @@ class Payoff:
     """Checks gap and open nodes each time the work has doubled.
 
     Trees close about the same fraction of a gap per doubling of the work. So the
-    expected progress is that of the last doubling times the doublings left. But the
-    last part of a gap closes all at once. So a tree also goes on as long as its open
-    nodes are likely to need little.
+    expected progress is that of the last doubling times the number of doublings left.
+    But the last part of a gap closes all at once. So a tree also goes on as long as its
+    open nodes are likely to need little work.
 
     Parameters
     ----------
     max_work : float
-        The work limit; without one the work never ends here.
+        The work limit; infinite for no limit.
     closing_work : float, default=0.0
         A tree that is likely to close with this much more work may do it, up to twice
         as much in all.
@@ -61,26 +61,23 @@ class Payoff:
     def is_over(
         self, work: float, gap: float, work_left: Callable[[], float] = lambda: math.inf
     ) -> bool:
-        """Whether the work is used up, or the rest of it is not worthwhile.
+        """Whether the work is used up, or more of it is not worthwhile.
 
-        ``work_left`` says what the open nodes are likely to need.
+        ``work_left`` returns the work that the open nodes are likely to need.
         """
         if work < self.next_check:
             return False
         is_spent = work >= self.max_work
         if not is_spent:
-            self._record(work, gap)
+            closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
+            self._checks.append((work, closed))
+            self._gap = gap
         limit = 2.0 * self.closing_work if is_spent else self.max_work
         self.next_check = min(2.0 * work, limit)
         return (is_spent or self.is_bad) and not self.will_close(work, work_left)
 
-    def _record(self, work: float, gap: float) -> None:
-        closed = (self._gap - gap) / gap if gap > 0.0 else math.inf
-        self._checks.append((work, closed))
-        self._gap = gap
-
     def will_close(self, work: float, work_left: Callable[[], float]) -> bool:
-        """Whether the tree is likely to close with the work that it may do for that."""
+        """Whether the tree is likely to close within the additional work."""
         limit = self.closing_work
         return work < 2.0 * limit and work_left() <= limit
 
@@ -99,14 +96,11 @@ class Payoff:
         self.max_work = max(max_work, self.max_work)
         self.closing_work = max(closing_work, self.closing_work)
         last = self._checks[-1][0] if self._checks else 0.0
-        following = max(self._parameters.first_check, 2.0 * last)
-        self.next_check = min(following, self.max_work)
+        check = max(self._parameters.first_check, 2.0 * last)
+        self.next_check = min(check, self.max_work)
 
 
 # --- Outlook: how many branchings a tree has left, estimated from its open nodes ------
-
-# Bisections of the rate of growth, and the largest exponent: sums must not overflow.
-BISECTIONS, MAX_EXPONENT = 40, 600.0
 
 
 class Outlook:
@@ -133,8 +127,8 @@ class Outlook:
     def branchings_left(self, distances: np.ndarray) -> float:
         """Expected number of branchings below nodes at distances from the cutoff.
 
-        The smallest that may be true: from few branchings the expectation may be orders
-        of magnitude too large, from fewer nothing follows.
+        A cautious estimate: from few branchings the expectation may be orders of
+        magnitude too large, and from very few there is none.
         """
         least = float(distances.size)
         n_known, parameters = len(self._gains) // 2, self._parameters
@@ -143,7 +137,8 @@ class Outlook:
         rate = self._rate()
         if rate == np.inf:
             return np.inf
-        expected = float(np.exp(np.minimum(rate * distances, MAX_EXPONENT)).sum())
+        # The largest exponent: sums must not overflow.
+        expected = float(np.exp(np.minimum(rate * distances, 600.0)).sum())
         if n_known < parameters.well_known:
             expected /= parameters.doubt
         return max(expected, least)
@@ -151,8 +146,8 @@ class Outlook:
     def _rate(self) -> float:
         """The rate of growth per unit of distance; infinite if most gains are zero.
 
-        Gains change as the tree grows: only the last half of those known count, unless
-        that is too few.
+        Gains change as the tree grows: only the last half of the recorded gains count,
+        unless these are too few.
         """
         n_used = max(len(self._gains) // 2, 2 * self._parameters.well_known)
         gains = np.array(self._gains)[-n_used:]
@@ -162,7 +157,7 @@ class Outlook:
         low, high = 0.0, 1.0
         while _mean(gains, scale * high) > 0.5:
             low, high = high, 2.0 * high
-        for _ in range(BISECTIONS):
+        for _ in range(40):
             middle = 0.5 * (low + high)
             if _mean(gains, scale * middle) > 0.5:
                 low = middle

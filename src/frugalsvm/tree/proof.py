@@ -22,7 +22,7 @@ class ProvedList(NamedTuple):
     supports, coefs : lists of ndarrays
         The sets, and for each the weights of the columns of its features, one feature
         after the other.
-    intercepts : list of float, or of ndarrays if there are several machines
+    intercepts : list of float, or of ndarrays for several machines
     threshold : float
         No other set has an objective below it.
     """
@@ -43,7 +43,7 @@ def build_certificate(
     root_point: DualPoint | None = None,
     alternatives: ProvedList | None = None,
 ) -> Certificate:
-    """Collect the nodes of a tree, or only the dual point of the root.
+    """Make a certificate of the nodes of a tree, or only the dual point of the root.
 
     ``coef`` has a weight for each column of X, or of each machine in turn.
     """
@@ -70,21 +70,21 @@ def build_certificate(
         "lower_bound": np.array(lower_bound),
         **_tree_arrays(nodes, step_type(problem)),
     }
-    own = problem.own_columns
+    columns = problem.machine_columns
     if problem.n_machines > 1:
         arrays["n_classes"] = np.array(problem.n_machines)
         arrays["intercepts"] = np.array(intercept)
-    if own.has_groups:
-        arrays["groups"] = own.groups
-    if own.has_signs:
-        arrays["signs"] = own.signs.astype(np.int64)
+    if columns.has_groups:
+        arrays["groups"] = columns.groups
+    if columns.has_signs:
+        arrays["signs"] = columns.signs.astype(np.int64)
     if alternatives is not None:
         arrays |= _list_arrays(problem, alternatives)
     return Certificate({**arrays, "checksum": np.array(checksum(arrays))})
 
 
 def _fingerprint(problem: Problem) -> str:
-    """That of the signed data and the labels; of X and the classes, if several."""
+    """The fingerprint of signed data and labels; for several classes, of X and y."""
     if problem.n_machines == 1:
         return fingerprint(problem.signed_blocks(), problem.y)
     labels = problem.y.reshape(problem.n_machines, -1)

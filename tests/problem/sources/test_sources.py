@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from frugalsvm import Problem
 from frugalsvm.problem import array_sources as arrays
 from frugalsvm.problem import sources
-from frugalsvm.problem.sources import ArraySource, SparseSource, make_source
+from frugalsvm.problem.array_sources import ArraySource, SparseSource
+from frugalsvm.problem.sources import make_source
 from tests.problem.sources.tables import DENSE, SPARSE, labels, numbers
 
 RNG = np.random.default_rng(5)
@@ -22,7 +23,8 @@ FORMS = {**{f"sparse {k}": v for k, v in SPARSE.items()}, **DENSE}
 def _small_blocks(monkeypatch):
     monkeypatch.setattr(arrays, "BLOCK", 7 * X.shape[0])
     monkeypatch.setattr(arrays, "AT_ONCE", 9 * X.shape[1])
-    monkeypatch.setattr(sources.sparse, "PART", 50)
+    monkeypatch.setattr(arrays, "SPARSE_BLOCK", 7 * X.shape[0])
+    monkeypatch.setattr(arrays, "PART", 50)
 
 
 @pytest.fixture(params=FORMS)

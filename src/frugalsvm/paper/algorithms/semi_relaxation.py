@@ -202,6 +202,6 @@ def solve_semi_relaxation(
         squares=np.zeros(problem.n_features) if best is None else best.squares,
         complete=tree.is_exhausted,
         n_nodes=tree.n_nodes,
-        nodes=tree.frontier.kept,
+        nodes=tree.frontier.nodes,
         hit_limit=tree.hit_limit,
     )
