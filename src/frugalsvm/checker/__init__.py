@@ -207,14 +207,12 @@ class Verification:
         return np.sort(self.problem.columns.of(self.selected))
 
     def __str__(self) -> str:
-        return self._bounds() + self._list() + f"\nfor: {self.problem}" + self._refit()
-
-    def _bounds(self) -> str:
         return (
             f"proved: {self.lower_bound:.9g} <= optimum <= {self.objective:.9g} "
             f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} "
             f"{'leaf' if self.n_leaves == 1 else 'leaves'} and "
             f"{self.n_fixings:,} fixing{'s' * (self.n_fixings != 1)}"
+            f"{self._list()}\nfor: {self.problem}{self._refit()}"
         )
 
     def _refit(self) -> str:

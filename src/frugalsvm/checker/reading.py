@@ -52,33 +52,27 @@ VECTORS = {
 }  # fmt: skip
 ENTRIES = {**SCALARS, **VECTORS}
 # Sections: a file has all entries of one or none.
-LIST_ENTRIES = {
-    "threshold": REAL,
-    "listed_start": INTEGER,
-    "listed_feature": INTEGER,
-    "listed_coef": REAL,
-    "listed_intercept": REAL,
-}
-REFIT_ENTRIES = {
-    "refit_weights": REAL,
-    "refit_coef": REAL,
-    "refit_intercept": REAL,
-    "refit_objective": REAL,
-    "refit_lower_bound": REAL,
-    "refit_sample": INTEGER,
-    "refit_alpha": REAL,
-}
-SCALING_ENTRIES = {"mean": REAL, "scale": REAL}
-GROUP_ENTRIES = {"groups": INTEGER}
-SIGN_ENTRIES = {"signs": INTEGER}
-CLASS_ENTRIES = {"n_classes": INTEGER, "intercepts": REAL}
-SECTIONS = (
-    LIST_ENTRIES,
-    REFIT_ENTRIES,
-    SCALING_ENTRIES,
-    GROUP_ENTRIES,
-    SIGN_ENTRIES,
-    CLASS_ENTRIES,
+SECTIONS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {
+        "threshold": REAL,
+        "listed_start": INTEGER,
+        "listed_feature": INTEGER,
+        "listed_coef": REAL,
+        "listed_intercept": REAL,
+    },
+    {
+        "refit_weights": REAL,
+        "refit_coef": REAL,
+        "refit_intercept": REAL,
+        "refit_objective": REAL,
+        "refit_lower_bound": REAL,
+        "refit_sample": INTEGER,
+        "refit_alpha": REAL,
+    },
+    {"mean": REAL, "scale": REAL},
+    {"groups": INTEGER},
+    {"signs": INTEGER},
+    {"n_classes": INTEGER, "intercepts": REAL},
 )
 # Additional entries of a file with both a refit and several classes.
 CLASS_REFIT_ENTRIES = {"refit_intercepts": REAL}

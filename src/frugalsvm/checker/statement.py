@@ -270,14 +270,11 @@ def _costs(statement: Statement, value: Any) -> np.ndarray:
     return np.asarray(value, dtype=np.float64)
 
 
-def _max_features(statement: Statement, value: Any) -> int:
-    n = statement.n_features
-    return n if value is None else min(value, n)
-
-
 # Converts the parameters of a fit to the form in certificates.
 _CONVERTERS: dict[str, Callable[[Statement, Any], Any]] = {
-    "max_features": _max_features,
+    "max_features": lambda statement, value: (
+        statement.n_features if value is None else min(value, statement.n_features)
+    ),
     "costs": _costs,
     "max_cost": lambda _, value: np.inf if value is None else value,
     "include": _features,

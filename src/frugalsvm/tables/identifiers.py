@@ -12,9 +12,6 @@ ID_ROWS = 20
 # distinct; that of persons or samples if they have more than this number of distinct
 # values, however often these repeat.
 DIFFERENT, MOST_VALUES = 0.5, 20
-# Up to that number, values of such a name count as persons if they are more than a few,
-# with not too many rows each on average.
-FEW_VALUES, MOST_ROWS_EACH = 5, 100
 # Words for persons and samples that mean an identifier even alone, and others that do
 # so with a word for an ID.
 _SUBJECTS = (
@@ -121,9 +118,9 @@ def has_groups(name: str, n_different: int, n_known: int) -> bool:
     """Whether rows with the same value belong to one person or sample."""
     if n_different >= n_known or not is_subject_name(name):
         return False
-    if n_different > MOST_VALUES:
-        return True
-    return n_different > FEW_VALUES and n_known <= MOST_ROWS_EACH * n_different
+    # A few persons have at most 100 rows each on average.
+    is_few = n_different > 5 and n_known <= 100 * n_different
+    return n_different > MOST_VALUES or is_few
 
 
 def numbers_rows(name: str, column: np.ndarray) -> bool:
@@ -181,22 +178,11 @@ _OF_ROWS = re.compile(
     r"|wt(?:finl|supp|ss(?:all|ps|nr)?|(?:mec|int|saf|sa)\w*yr)|gewichtung\w*"
     r"|\w*hochrechnung\w*|(?:expansion|weighting)factor"
 )
-_SEPARATORS = re.compile(r"[\W_]+")
-# Minimum numbers of distinct values and of rows.
-LEAST_VALUES, LEAST_ROWS = 6, 50
-# Minimum standard deviations of survey weights, in units of the mean: with a name of
-# survey weights, computed, large and whole, and any. Weights of bodies vary less, and
-# have fewer digits than computed numbers.
-NAMED, COMPUTED, WHOLE, WIDE = 0.3, 0.45, 0.5, 1.5
-# Digits of computed numbers, a large mean, and a large multiple of the mean.
-DIGITS, LARGE, MANY = 5, 1000, 4
-# Number of values whose digits are counted.
-N_LOOKED_AT = 1000
 
 
 def is_weight_name(name: str) -> bool:
     """Whether the name of a column is that of weights, perhaps of rows."""
-    joined = _joined(name)
+    joined = "".join(_words(name))
     return bool(_ANY.fullmatch(joined) or _OF_ROWS.fullmatch(joined))
 
 
@@ -216,31 +202,24 @@ def are_survey_weights(name: str, values: np.ndarray) -> bool:
     if not is_weight_name(name):
         return False
     observed = values[np.isfinite(values)]
-    if observed.size < LEAST_ROWS or observed.min() < 0 or not observed.any():
+    if observed.size < 50 or observed.min() < 0 or not observed.any():
         return False
-    if np.unique(observed).size < LEAST_VALUES:
+    if np.unique(observed).size < 6:
         return False
     mean = float(observed.mean())
+    # Weights of bodies vary less, and have fewer digits than computed numbers.
     spread = float(observed.std()) / mean
-    are_computed = _digits(observed[:N_LOOKED_AT]) >= DIGITS
+    texts = (f"{value:.12e}".partition("e")[0] for value in observed[:1000].tolist())
+    n_digits = [len(text.replace(".", "").rstrip("0")) for text in texts]
+    are_computed = int(np.median(n_digits)) >= 5
     # Normalised weights have mean 1.
     if are_computed and abs(mean - 1.0) <= 1e-3:
         return True
-    if _OF_ROWS.fullmatch(_joined(name)):
-        return spread > NAMED
-    if spread > WIDE:
+    if _OF_ROWS.fullmatch("".join(_words(name))):
+        return spread > 0.3
+    if spread > 1.5:
         return True
-    if are_computed and (mean >= LARGE or observed.max() >= MANY * mean):
-        return spread > COMPUTED
+    if are_computed and (mean >= 1000 or observed.max() >= 4 * mean):
+        return spread > 0.45
     are_whole = bool((observed == np.round(observed)).all())
-    return mean >= LARGE and spread > WHOLE and are_whole
-
-
-def _joined(name: str) -> str:
-    return "".join(_SEPARATORS.split(name)).lower()
-
-
-def _digits(values: np.ndarray) -> int:
-    """Number of digits that at least half of the values are written with."""
-    texts = (f"{value:.12e}".partition("e")[0] for value in values.tolist())
-    return int(np.median([len(text.replace(".", "").rstrip("0")) for text in texts]))
+    return mean >= 1000 and spread > 0.5 and are_whole

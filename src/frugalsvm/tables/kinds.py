@@ -160,28 +160,18 @@ NUMBER, CATEGORY = "number", "category"
 MAX_LEVELS, MANY_LEVELS, MOST_LEVELS = 20, 60, 1000
 # A category in fewer rows is rare; two or more are merged into one.
 MIN_LEVEL = 5
-# Maximum fraction of the rows in rare values, and mean length of the texts, of a column
-# with many values.
-MOST_RARE, MOST_LENGTH = 0.1, 30
+# Maximum fraction of the rows in rare values of a column with many values.
+MOST_RARE = 0.1
 # Reasons to drop a column.
 IDENTIFIERS, ROW_NAMES = "identifiers", "names of the rows"
 # Maximum number of cells in all features of text columns.
 MOST_CELLS = 10**8
-# Maximum number of features that all text columns of a table may have together if any
-# of them has more than the least number of values.
-MANY_FEATURES = 5000
-DATE = re.compile(
+_DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
     r"|\d{1,2}[ -]?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]?\d{2,4})"
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
-# Number of strings that are compared with the date pattern.
-N_DATES = 1000
-# A smaller spread, as a fraction of the values, is lost to rounding when standardised.
-LEAST_SPREAD = 1e-6
-# Larger values, and smaller spreads, overflow or underflow when squared.
-LARGEST, SMALLEST_SPREAD = 1e50, 1e-50
 
 
 @dataclass(frozen=True)
@@ -386,14 +376,16 @@ def _why_drop_numbers(name: str, values: np.ndarray, keep: bool) -> str:
         return f"constant ({low:g}) but for gaps; --categorical uses these"
     if low == high:
         return f"constant ({low:g})"
-    if max(abs(low), abs(high)) > LARGEST:
+    # Larger values, and smaller spreads, overflow or underflow when squared.
+    if max(abs(low), abs(high)) > 1e50:
         raise TableError(
             f"column {name!r} has values up to {max(abs(low), abs(high)):g}, too large "
             f"to compute with; change its unit, or use --exclude {name!r}."
         )
-    if high - low < SMALLEST_SPREAD:
+    if high - low < 1e-50:
         return f"varies by only {high - low:g}, too little to compute with"
-    if high - low < LEAST_SPREAD * max(abs(low), abs(high)):
+    # A smaller spread is lost to rounding when it is standardised.
+    if high - low < 1e-6 * max(abs(low), abs(high)):
         return f"hardly varies ({low:.9g} to {high:.9g}); subtract {low:g} first"
     if keep or (observed != np.round(observed)).any():
         return ""
@@ -434,7 +426,9 @@ def _why_drop_texts(name: str, column: Texts, rule: _LevelRule) -> str:
                 f"(--exclude {name!r})."
             )
         return ""
-    if column.are_dates or _are_dates(levels):
+    sample = levels[:1000]
+    n_dates = sum(_DATE.fullmatch(level) is not None for level in sample)
+    if column.are_dates or n_dates >= 0.9 * len(sample):
         return f"dates like {levels[0]!r}; convert them to days or years"
     sign = sign_of_numbers(column)
     if sign:
@@ -456,7 +450,7 @@ def _why_no_categories(name: str, column: Texts, rule: _LevelRule) -> str:
     if len(levels) > 0.9 * n_known and not any(" " in level for level in levels[:100]):
         return f"{IDENTIFIERS} ({counts})"
     use = "use --categorical to treat it as categories"
-    if sum(map(len, levels)) > MOST_LENGTH * len(levels):
+    if sum(map(len, levels)) > 30 * len(levels):
         return f"free text ({counts}); {use}"
     rare = rows < rule.min_level
     # A single rare value is not merged.
@@ -473,19 +467,13 @@ def many_levels(n_rows: int, n_columns: int) -> int:
     """Maximum number of categories by default, in tables with so many text columns."""
     n_columns = max(1, n_columns)
     by_cells = MOST_CELLS // max(1, n_rows * n_columns)
-    most = min(MANY_LEVELS, MANY_FEATURES // n_columns, by_cells)
-    return max(MAX_LEVELS, most)
+    # All text columns together have at most 5000 features.
+    return max(MAX_LEVELS, min(MANY_LEVELS, 5000 // n_columns, by_cells))
 
 
 def most_levels(n_rows: int) -> int:
     """Maximum number of categories in a column with ``n_rows`` rows."""
     return max(MAX_LEVELS, min(MOST_LEVELS, MOST_CELLS // max(1, n_rows)))
-
-
-def _are_dates(levels: list[str]) -> bool:
-    sample = levels[:N_DATES]
-    hits = sum(DATE.fullmatch(level) is not None for level in sample)
-    return hits >= 0.9 * len(sample)
 
 
 def check_requested(plan: Plan, option: str, names: Collection[str]) -> None:

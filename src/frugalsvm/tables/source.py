@@ -265,6 +265,8 @@ def _read(
     only: Collection[str] | None,
     names_samples: bool,
 ) -> Table:
+    import pyarrow.types as kinds
+
     file = parquet.ParquetFile(source.open())
     schema = file.schema_arrow
     repeated = [name for name, n in Counter(schema.names).items() if n > 1]
@@ -282,7 +284,11 @@ def _read(
     names = {name for name, reason in reasons.items() if not reason}
     _check_size(source, file.metadata, names)
     # Each distinct string is then in memory only once.
-    texts = [field.name for field in schema if _is_string(field.type)]
+    texts = [
+        field.name
+        for field in schema
+        if kinds.is_string(field.type) or kinds.is_large_string(field.type)
+    ]
     file = parquet.ParquetFile(source.open(), read_dictionary=texts)
     columns: dict[str, Column] = {}
     for name, reason in reasons.items():
@@ -324,12 +330,6 @@ def _check_size(source: TableFile, metadata: Any, names: set[str]) -> None:
             f"({n_rows:,} rows of {len(names):,} columns); if this is intended, keep "
             "only the columns that are needed, or save the table as CSV."
         )
-
-
-def _is_string(kind: Any) -> bool:
-    import pyarrow.types as kinds
-
-    return kinds.is_string(kind) or kinds.is_large_string(kind)
 
 
 def _column(array: Any, as_text: bool) -> Column:

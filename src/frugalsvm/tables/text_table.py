@@ -99,7 +99,7 @@ class TextTable:
         self._read_as_text(padded)
         # Text may tell more than values: 750 beside 12.400.
         doubtful = self._dialect.separator != "," or self._are_points_foreign()
-        self._read_as_text([*{*self._with_points(doubtful), *self._with_zeros()}])
+        self._read_as_text(self._with_points(doubtful))
         # The columns read again may settle the format.
         plain_by_default = not self._are_points_foreign()
         n_cells = sum(builder.size for builder in self._builders.values())
@@ -208,24 +208,23 @@ class TextTable:
         return self._dialect.separator != "," and not has_points
 
     def _with_points(self, is_foreign: bool) -> list[str]:
-        """Plain-number columns whose points may not be decimal points."""
+        """Plain-number columns whose points may not be decimal points.
+
+        Whole numbers and dates that are written with points are among them.
+        """
         names = []
         for name in self._of_kind(Kind.PLAIN):
             builder, rule = self._builders[name], self._rules[name]
-            is_open = rule.decimal is None and (is_foreign or rule.was_whole)
-            if is_open and builder.has_floats and not builder.has_decimal_points:
+            if rule.decimal is not None or not builder.has_floats:
+                continue
+            is_open = is_foreign or rule.was_whole
+            if (
+                (is_open and not builder.has_decimal_points)
+                or builder.are_whole
+                or builder.look_like_dates
+            ):
                 names.append(name)
         return names
-
-    def _with_zeros(self) -> list[str]:
-        """Plain-number columns that are whole, or dates, despite having points."""
-        return [
-            name
-            for name in self._of_kind(Kind.PLAIN)
-            if self._rules[name].decimal is None
-            and (builder := self._builders[name]).has_floats
-            and (builder.are_whole or builder.look_like_dates)
-        ]
 
     def _with_leading_zeros(self) -> list[str]:
         """Columns of whole numbers of which some are written like 007.
