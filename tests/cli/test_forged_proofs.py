@@ -214,15 +214,15 @@ def test_other_formats_of_numbers_are_named(run, folder):
 
 def test_the_most_frequent_category_is_the_replacement(honest):
     """Of a column of categories with gaps, as of one of numbers."""
-    from frugalsvm.tables.prepared_columns import learned
+    from frugalsvm.tables.prepared_columns import learn_column
     from tests.tables.tables import made
 
     colours = ["red"] * 5 + ["blue"] * 3 + ["grey", "mauve", None]
     column = made(c=colours).columns["c"]
     for mode, least in (("median", 1), ("indicator", 1), ("median", 3), ("median", 9)):
-        one = learned("c", "category", column, slice(None), mode, least)
+        one = learn_column("c", "category", column, slice(None), mode, least)
         assert one.why_not_learned(column) == ""
-    usual = learned("c", "category", column, slice(None), "median", 3)
+    usual = learn_column("c", "category", column, slice(None), "median", 3)
     for change in ({"fill": "blue"}, {"n_gaps": 0}, {"n_gaps": 2}):
         other = type(usual)(**vars(usual) | change)
         assert "it has 1 missing values" in other.why_not_learned(column)

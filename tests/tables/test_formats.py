@@ -15,7 +15,7 @@ from frugalsvm.tables.formats import (
     FormatRule,
     FormatRules,
     NumberFormat,
-    tells_points,
+    has_decimal_points,
 )
 
 GERMAN = NumberFormat(",", ".")
@@ -256,7 +256,7 @@ def test_numbers_are_read_as_written_or_rejected(
     ],
 )
 def test_values_that_cannot_have_thousands_separators(values, tells):
-    assert tells_points(np.array(values)) is tells
+    assert has_decimal_points(np.array(values)) is tells
 
 
 MONTHS = ["06.2019", "11.2019", "03.2020"]

@@ -5,7 +5,7 @@ import pytest
 
 from frugalsvm.tables import TableError, kinds, make_plan
 from frugalsvm.tables.columns import UnknownColumn
-from frugalsvm.tables.kinds import check_missing, check_wanted
+from frugalsvm.tables.kinds import check_missing, check_requested
 from tests.tables.tables import made
 
 N = 60
@@ -148,13 +148,13 @@ def test_missing_values_are_named():
 
 def test_wanted_columns_must_be_in_use():
     plan = make_plan(made(a=USEFUL, b=[1.0] * N, y=TARGET), "y")
-    check_wanted(plan, "--include", ["a"])
+    check_requested(plan, "--include", ["a"])
     with pytest.raises(TableError, match="dropped: constant"):
-        check_wanted(plan, "--include", ["b"])
+        check_requested(plan, "--include", ["b"])
     with pytest.raises(TableError, match="is the target"):
-        check_wanted(plan, "--include", ["y"])
+        check_requested(plan, "--include", ["y"])
     with pytest.raises(UnknownColumn, match="no column 'c'"):
-        check_wanted(plan, "--include", ["c"])
+        check_requested(plan, "--include", ["c"])
 
 
 def test_many_short_texts_are_categories_if_few_rows_are_in_rare_ones():

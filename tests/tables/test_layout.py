@@ -6,7 +6,7 @@ import pytest
 
 from frugalsvm.tables import TableError, find_target, make_plan, read_table
 from frugalsvm.tables.excel import Layout
-from frugalsvm.tables.target import joined
+from frugalsvm.tables.target import join_labels
 
 TURNED = Layout(is_transposed=True)
 GENES = "gene,S1,S2,S3,S4\nA,1.5,2,3,4\nB,0.1,,0.3,0.4\nkind,x,y,x,y\n"
@@ -82,7 +82,7 @@ def test_excel_is_turned_with_its_types(tmp_path):
 def test_labels_are_joined_by_name(file):
     table = read_table(file(GENES), layout=TURNED)
     labels = file("n;who;state\n1;S3;ill\n2;S1;well\n3;S9;ill\n4;S4;ill\n", "l.csv")
-    found = joined(table, labels, "state")
+    found = join_labels(table, labels, "state")
     target = found.columns["state"]
     assert [target.levels[k] if k >= 0 else None for k in target.codes] == [
         "well", None, "ill", "ill",
@@ -94,14 +94,14 @@ def test_labels_are_joined_by_name(file):
     ]
     with pytest.raises(TableError, match=r"missing in 1 row .* --unlabelled drop"):
         find_target(found, "state")
-    assert joined(table, None, "state") is table
+    assert join_labels(table, None, "state") is table
 
 
 def test_labels_may_be_numbers_of_samples_with_numbers(file):
     named = Layout(labels="l.csv")
     rows = file("id,x\n1,0.5\n2,0.25\n3,0.125\n", "rows.csv")
     table = read_table(rows, layout=named)
-    found = joined(table, file("id,y\n3,1\n1,0\n2,1\n", "l.csv"), "y")
+    found = join_labels(table, file("id,y\n3,1\n1,0\n2,1\n", "l.csv"), "y")
     assert found.columns["y"].values.tolist() == [0, 1, 1]
     assert make_plan(found, "y").kinds == {"x": "number"}
 
@@ -121,7 +121,7 @@ def test_names_of_samples_are_compared_as_text(file, tmp_path, suffix):
         frame.to_parquet(rows)
     labels = file("id,y\n1000,1\n1.50,3\n007,4\n1e3,2\n7,5\n1.5,6\n", "l.csv")
     table = read_table(rows, layout=Layout(labels=labels))
-    found = joined(table, labels, "y")
+    found = join_labels(table, labels, "y")
     assert found.columns["y"].values.tolist() == [2, 1, 3, 4]
 
 
@@ -137,7 +137,7 @@ def test_names_of_samples_are_compared_as_text(file, tmp_path, suffix):
 def test_labels_that_do_not_fit(file, text, target, words):
     table = read_table(file(GENES), layout=TURNED)
     with pytest.raises(TableError, match=words):
-        joined(table, file(text, "l.csv"), target)
+        join_labels(table, file(text, "l.csv"), target)
 
 
 def test_a_missing_target_may_be_a_question_of_direction(file):

@@ -239,7 +239,7 @@ def content_with(columns, features):
 def test_stored_words_must_mean_a_missing_value():
     column = {"name": "c", "kind": "category", "levels": ["a", "b"], "fill": None}
     known = Preparation.from_json(content_with([column | {"words": ["NA"]}], ["c=b"]))
-    assert known.words == {"c": ("NA",)}
+    assert known.not_missing == {"c": ("NA",)}
     for words in (["x"], ["NA", 3], 3, [["NA"]]):
         with pytest.raises(TableError, match="preparation"):
             Preparation.from_json(content_with([column | {"words": words}], ["c=b"]))

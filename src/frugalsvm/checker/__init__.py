@@ -1,4 +1,4 @@
-"""verify: check the proof of a lower bound, without trusting anything in it.
+"""verify: check the proof of a lower bound without trusting anything in it.
 
 This package imports nothing from the solver. A certificate is a tree. Its root stands
 for all feasible supports. A node may *fix* features: it claims that supports with a
@@ -25,7 +25,7 @@ features with a weight that is not zero in any of them. For a given support they
 independent. So a dual point is an alpha for each machine, feasible there, and 1'alpha
 and c_j^2 are sums over all machines.
 
-Arithmetic: alpha is rounded to a grid on which sums are exact (one grid for all
+Arithmetic: alpha is rounded to a grid on which sums are exact (the same for all
 machines) and the classes balance exactly (in each machine); products have an error
 bound that holds for any order of summation; every other rounding error is covered by a
 factor. NaN means rejection.
@@ -60,12 +60,12 @@ then claims what the packed one proves.
 Optional sections, of which a file has all entries or none:
 
 * a list, see below;
-* a refit: the SVM on the features ``selected`` or ``include``, with weights of the loss
-  of its own: ``refit_weights`` (like ``weights``), ``refit_coef``,
+* a refit: the SVM on the features ``selected`` or ``include``, with other weights of
+  the loss: ``refit_weights`` (like ``weights``), ``refit_coef``,
   ``refit_intercept``, ``refit_objective``, ``refit_lower_bound``, and a dual point
   without its zeros, ``refit_sample`` and ``refit_alpha``;
-* a scaling: ``mean`` and ``scale`` of all columns. The problem is about ``(X - mean) /
-  scale``, and the fingerprint, too, so that X is given as it was given to the fit. The
+* a scaling: ``mean`` and ``scale`` of all columns. The problem and the fingerprint are
+  about ``(X - mean) / scale``, so that X is passed as it was passed to the fit. The
   scaling must standardise X, or be the one that the user expects. A file with a
   ``preparation`` has none;
 * feature groups: ``groups``, the feature of each column of X. Features are numbered
@@ -85,7 +85,7 @@ Optional sections, of which a file has all entries or none:
 
 Groups, signs, several classes and the scaling are part of the problem: they are printed
 with it, and groups and signs are compared with what the user expects (the classes are
-those of y). A file with an entry that is not known here is rejected.
+those of y). A file with any other entry is rejected.
 
 A certificate may also prove that a list of sets of features is complete, with the
 arrays ``listed_start``, ``listed_feature``, ``listed_coef``, ``listed_intercept``,
@@ -95,8 +95,8 @@ its work limit; otherwise the threshold is lower). The smallest bound of all oth
 leaves and of the fixings is a threshold, and no choice of features below it is missing
 from the list. The objectives of listed sets are recomputed from their weights.
 
-The array ``preparation`` is optional: bytes that say how the numbers were computed from
-a table (the command line writes JSON). It is covered by the checksum but otherwise
+The array ``preparation`` is optional: bytes that describe how the numbers were computed
+from a table (the command line writes JSON). The checksum covers it, but it is otherwise
 ignored here: the proof is about the numbers in X and y.
 
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
@@ -124,11 +124,12 @@ from .reading import (
     FORMAT,
     InvalidCertificate,
     Size,
+    check_objective,
+    check_proved,
     checksum,
     read_arrays,
     require,
     save_arrays,
-    within_rounding,
 )
 from .scaling import standard_units
 from .statement import (
@@ -164,7 +165,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Verification:
-    """What a certificate proves.
+    """The bounds that a certificate proves.
 
     Attributes
     ----------
@@ -183,10 +184,10 @@ class Verification:
     n_nodes, n_leaves, n_fixings : int
         Size of the proof.
     refit : VerifiedRefit or None
-        What is proved about the weights of the model, if they were computed with
-        another C than the one that selected the features.
+        The bounds of the weights of the model, if they were computed with another C
+        than the one that selected the features.
     alternatives : Alternatives or None
-        What is proved about other choices of features, if the certificate has a list.
+        The proof about other choices of features, if the certificate has a list.
     """
 
     objective: float
@@ -206,14 +207,12 @@ class Verification:
         return np.sort(self.problem.columns.of(self.selected))
 
     def __str__(self) -> str:
-        return self._bounds() + self._list() + f"\nfor: {self.problem}" + self._refit()
-
-    def _bounds(self) -> str:
         return (
             f"proved: {self.lower_bound:.9g} <= optimum <= {self.objective:.9g} "
             f"(gap {100 * self.gap:.3g} %) by {self.n_leaves:,} "
             f"{'leaf' if self.n_leaves == 1 else 'leaves'} and "
             f"{self.n_fixings:,} fixing{'s' * (self.n_fixings != 1)}"
+            f"{self._list()}\nfor: {self.problem}{self._refit()}"
         )
 
     def _refit(self) -> str:
@@ -262,8 +261,8 @@ def verify(certificate: Any, X: Any, y: Any, **expected: Any) -> Verification:
         ``fit_intercept``, ``feature_groups`` (a label for each column) and ``signs``
         (-1, 0 or 1 for each column), as they were passed to the fit; None means what it
         means there. Features are numbered in the order of their first columns.
-        Anything else is taken from the file, so check ``Verification.problem`` to see
-        what was proved.
+        Parameters that are left out are taken from the file, so check
+        ``Verification.problem`` to see for which problem the bounds are proved.
 
         ``scaling`` is None if the problem must be about X as it is, "standard" if it
         must be about the standardised columns (weighted by ``sample_weight`` if that is
@@ -297,26 +296,36 @@ def _verify(certificate: Any, X: Any, y: Any, expected: dict[str, Any]) -> Verif
         check_limits(data)
     machines = _machines(statement, data, classes)
     require(
-        machines.is_about(str(arrays["fingerprint"])),
+        str(arrays["fingerprint"]) == machines.fingerprint(),
         "it is for other data (or the data are scaled or ordered differently)",
     )
     C = statement.weights[statement.weights > 0]
     objective_with = partial(_objective, statement, machines)
     objective_of = partial(objective_with, C)
     objective = objective_of(arrays["selected"], arrays["coef"], intercepts_of(arrays))
-    _check_claims(arrays, objective)
+    check_objective("objective", arrays, objective)
+    claimed = float(arrays["lower_bound"])
+    require(
+        claimed <= objective * (1 + CLAIM_TOL),
+        f"lower_bound {claimed!r} is claimed, above the objective {objective!r}",
+    )
     samples = ProofData(statement, machines, C)
     listed = Listed(
         arrays, statement.n_features, statement.columns, statement.n_machines
     )
     proof = ProofTree(samples, arrays, listed)
     lower_bound, threshold = proof.smallest_bound(), proof.threshold
-    _check_bound(arrays, objective, lower_bound)
+    check_proved("lower_bound", arrays, lower_bound)
+    # Cannot happen unless this package has a bug; then nothing is proved.
+    require(
+        lower_bound <= objective,
+        f"the bound {lower_bound!r} exceeds the objective {objective!r}",
+    )
     alternatives = None
     if "threshold" in arrays:
-        _check_proved("threshold", arrays, threshold)
-        each = zip(listed.supports, listed.coefs, listed.intercepts, strict=True)
-        objectives = np.array([objective_of(*one) for one in each])
+        check_proved("threshold", arrays, threshold)
+        solutions = zip(listed.supports, listed.coefs, listed.intercepts, strict=True)
+        objectives = np.array([objective_of(*solution) for solution in solutions])
         alternatives = Alternatives(listed.supports, objectives, threshold)
     refit = None
     if "refit_coef" in arrays:
@@ -338,14 +347,14 @@ def _machines(
         statement.n_classes == n_classes,
         f"it is for {statement.n_classes:,} classes, but y has {n_classes:,}",
     )
-    kept = statement.weights > 0
-    classes = classes[kept]
+    is_used = statement.weights > 0
+    classes = classes[is_used]
     empty = n_classes - np.unique(classes).size
     require(
         not empty,
         f"{empty:,} of {n_classes:,} classes have no sample of positive weight",
     )
-    table = data[kept]
+    table = data[is_used]
     rows = (
         table.as_rows()
         if isinstance(table, DataMatrix)
@@ -362,16 +371,18 @@ def _objective(
     coef: np.ndarray,
     intercepts: np.ndarray,
 ) -> float:
-    """Objective of a solution, rounded up; its budgets are checked."""
+    """Objective of a solution, rounded up, after a check of its budgets."""
     require(
         statement.fit_intercept or not intercepts.any(),
         "the solution has an intercept, but the problem has none",
     )
-    used = np.union1d(selected, statement.include)
-    require(used.size <= statement.max_features, "the solution uses too many features")
-    cost = float(statement.costs[used].sum())
-    allowed = statement.max_cost * (1 + COST_SLACK)
-    require(cost <= allowed, "the solution exceeds max_cost")
+    features = np.union1d(selected, statement.include)
+    require(
+        features.size <= statement.max_features, "the solution uses too many features"
+    )
+    cost = float(statement.costs[features].sum())
+    most = statement.max_cost * (1 + COST_SLACK)
+    require(cost <= most, "the solution exceeds max_cost")
     excluded = np.intersect1d(selected, statement.exclude)
     require(excluded.size == 0, "the solution uses excluded features")
     columns = statement.columns.of(selected)
@@ -384,35 +395,3 @@ def _objective(
     value = machines.objective(C, columns, coef, intercepts)
     require(np.isfinite(value), "the objective is not finite")
     return value
-
-
-def _check_claims(arrays: dict[str, np.ndarray], objective: float) -> None:
-    claimed = float(arrays["objective"])
-    require(
-        abs(objective - claimed) <= CLAIM_TOL * objective,
-        f"objective {claimed!r} is claimed, but recomputing it gives {objective!r}",
-    )
-    claimed = float(arrays["lower_bound"])
-    require(
-        claimed <= objective * (1 + CLAIM_TOL),
-        f"lower_bound {claimed!r} is claimed, above the objective {objective!r}",
-    )
-
-
-def _check_bound(
-    arrays: dict[str, np.ndarray], objective: float, lower_bound: float
-) -> None:
-    _check_proved("lower_bound", arrays, lower_bound)
-    # Cannot happen unless this package has a bug; then nothing is proved.
-    require(
-        lower_bound <= objective,
-        f"the bound {lower_bound!r} exceeds the objective {objective!r}",
-    )
-
-
-def _check_proved(name: str, arrays: dict[str, np.ndarray], proved: float) -> None:
-    claimed = float(arrays[name])
-    require(
-        proved >= within_rounding(claimed),
-        f"{name} {claimed!r} is claimed, but only {proved!r} is proved",
-    )

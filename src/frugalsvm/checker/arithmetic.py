@@ -35,12 +35,12 @@ def sum_of(terms: Iterable[float]) -> float:
 def sum_slack(n_terms: Any) -> Any:
     """The factor that makes sums of nonnegative numbers, in any order, upper bounds.
 
-    One number is its own sum.
+    A single number is its own sum.
     """
     return np.where(n_terms > 1, 1.0 + 2 * (n_terms + 8) * U, 1.0)[()]
 
 
-# --- dual points ---------------------------------------------------------------------
+# --- Dual points ---------------------------------------------------------------------
 
 
 def repair(
@@ -48,7 +48,7 @@ def repair(
 ) -> np.ndarray:
     """The point on a grid with exact sums, feasible in exact arithmetic.
 
-    Points of several machines are rows, and so are their signs: they have one grid, on
+    Points of several machines are rows, and so are their signs: they share a grid on
     which the sum of all entries is exact, but each row is balanced by itself.
 
     Entries are clipped to C and rounded down to multiples of a power of two so large
@@ -65,9 +65,9 @@ def repair(
     steps = np.floor(alpha / grid).astype(np.int64)
     if balance:
         # Rows of two dimensions are views.
-        for row, own in zip(np.atleast_2d(steps), np.atleast_2d(signs), strict=True):
-            excess = int(row[own > 0].sum() - row[own < 0].sum())
-            heavy = np.flatnonzero(own == np.sign(excess))
+        for row, labels in zip(np.atleast_2d(steps), np.atleast_2d(signs), strict=True):
+            excess = int(row[labels > 0].sum() - row[labels < 0].sum())
+            heavy = np.flatnonzero(labels == np.sign(excess))
             row[heavy] = _take_away(row[heavy], abs(excess))
     return steps * grid
 
@@ -80,9 +80,9 @@ def _take_away(steps: np.ndarray, excess: int) -> np.ndarray:
     part = np.minimum(steps, (steps * share).astype(np.int64))
     # No more than the excess in total.
     part = np.diff(np.minimum(np.cumsum(part), excess), prepend=0)
-    left = steps - part
-    before = np.cumsum(left) - left
-    return left - np.clip(excess - part.sum() - before, 0, left)
+    remaining = steps - part
+    before = np.cumsum(remaining) - remaining
+    return remaining - np.clip(excess - part.sum() - before, 0, remaining)
 
 
 def centred(rows: np.ndarray) -> np.ndarray:
@@ -143,15 +143,15 @@ def _accurate_product(A: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         low = low.sum(axis=1)
         while high.shape[1] > 1:
             half = high.shape[1] // 2
-            rest = high[:, 2 * half :]
+            unpaired = high[:, 2 * half :]
             high, error = _add(high[:, :half], high[:, half : 2 * half])
-            high = np.hstack([high, rest])
+            high = np.hstack([high, unpaired])
             low += error.sum(axis=1)
         c[start : start + step] = high[:, 0] + low
     return c
 
 
-# --- objectives ----------------------------------------------------------------------
+# --- Objectives ----------------------------------------------------------------------
 
 
 def objective_bound(
@@ -164,16 +164,16 @@ def objective_bound(
     15 correct digits even if as many cancel. Weights of zero do not change it. Infinite
     or NaN on overflow.
     """
-    used = np.flatnonzero(w)
-    if used.size < w.size:
-        rows, w = rows[used], w[used]
+    nonzero = np.flatnonzero(w)
+    if nonzero.size < w.size:
+        rows, w = rows[nonzero], w[nonzero]
     with np.errstate(all="ignore"):
         high, low = _add(np.ones(C.size), -b * signs)
         size = np.full(C.size, 1.0 + abs(b))
         for row, weight in zip(rows, w, strict=True):
             product, error = _multiply(row, np.array(-weight))
-            high, rest = _add(high, product)
-            low += rest + error
+            high, carry = _add(high, product)
+            low += carry + error
             size += np.abs(product)
         excess = high + low
         doubt = 4.0 * (w.size + 4.0) ** 2 * U**2 * size + TINY

@@ -18,7 +18,7 @@ SHOWN = 8
 
 @dataclass(frozen=True, eq=False)
 class FeatureColumns:
-    """What features consist of, and which weights are limited in sign.
+    """The columns of each feature, and the signs that their weights may have.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class FeatureColumns:
         return np.cumsum(self._sizes) - self._sizes
 
     def count(self, features: np.ndarray) -> np.ndarray:
-        """How many columns each of some features has."""
+        """The number of columns of each of some features."""
         if self.groups is None:
             return np.ones(features.size, dtype=np.int64)
         return self._sizes[features]
@@ -81,9 +81,9 @@ class FeatureColumns:
         """Which features have a column with a mark."""
         if self.groups is None:
             return marks
-        found = np.zeros(self._sizes.size, dtype=bool)
-        found[self.groups[marks]] = True
-        return found
+        marked = np.zeros(self._sizes.size, dtype=bool)
+        marked[self.groups[marks]] = True
+        return marked
 
     def sums(self, squares: np.ndarray) -> np.ndarray:
         """Upper bounds of the sums over the columns of each feature."""
@@ -102,31 +102,26 @@ class FeatureColumns:
             side = "negative" if is_below else "positive"
             reject(f"the weight of column {wrong[0]} is {side}, but must not be")
 
-    def agree(self, expected: Mapping[str, Any], n_columns: int) -> None:
-        """Compare with the feature groups and signs that the user expects."""
+    def compare(self, expected: Mapping[str, Any], n_columns: int) -> None:
+        """Reject feature groups and signs other than those that the user expects."""
         if "feature_groups" in expected:
-            wanted = _numbered(expected["feature_groups"], n_columns)
-            own = np.arange(n_columns) if self.groups is None else self.groups
-            off = np.flatnonzero(own != wanted)
-            if off.size:
-                difference = _first_difference(own, wanted, int(off[0]))
+            expected_groups = _numbered(expected["feature_groups"], n_columns)
+            groups = np.arange(n_columns) if self.groups is None else self.groups
+            for j in np.flatnonzero(groups != expected_groups)[:1].tolist():
+                difference = _difference(groups, expected_groups, j)
                 reject(f"it is for another problem: {difference}")
         if "signs" in expected:
-            wanted = _signs(expected["signs"], n_columns)
-            own = np.zeros(n_columns) if self.signs is None else self.signs
-            off = np.flatnonzero(own != wanted)
-            if off.size:
-                at = int(off[0])
-                told, hoped = _LIMITS[int(own[at])], _LIMITS[int(wanted[at])]
+            expected_signs = _signs(expected["signs"], n_columns)
+            signs = np.zeros(n_columns) if self.signs is None else self.signs
+            for j in np.flatnonzero(signs != expected_signs)[:1].tolist():
                 reject(
-                    f"it is for another problem: the weight of column {at} is {told} "
-                    f"in it, expected {hoped}"
+                    f"it is for another problem: the weight of column {j} is "
+                    f"{_LIMITS[int(signs[j])]} in it, expected "
+                    f"{_LIMITS[int(expected_signs[j])]}"
                 )
 
-    # --- in words --------------------------------------------------------------------
-
     def groups_in_words(self) -> list[str]:
-        """The features of several columns."""
+        """A description of the features of several columns, if there are any."""
         if self.groups is None:
             return []
         several = np.flatnonzero(self._sizes > 1)
@@ -136,12 +131,12 @@ class FeatureColumns:
         ]
         if not parts:
             return []
-        rest = several.size - len(parts)
-        text = ", ".join(parts) + (f" and {rest:,} more" if rest else "")
+        n_more = several.size - len(parts)
+        text = ", ".join(parts) + (f" and {n_more:,} more" if n_more else "")
         return [f"feature group{'s' * (several.size > 1)} {text}"]
 
     def signs_in_words(self) -> list[str]:
-        """The weights that are limited in sign."""
+        """Descriptions of the weights that are limited in sign."""
         if self.signs is None:
             return []
         limited = [(s, np.flatnonzero(self.signs == s)) for s in (1, -1)]
@@ -159,7 +154,7 @@ _LIMITS = {0: "free", 1: "not negative", -1: "not positive"}
 
 
 def in_words(columns: np.ndarray) -> str:
-    """Numbers in increasing order, neighbours as ranges, no more than a few."""
+    """The first of some increasing numbers, with runs as ranges."""
     runs = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
     parts = []
     for run in runs[:SHOWN]:
@@ -167,8 +162,8 @@ def in_words(columns: np.ndarray) -> str:
             parts.append(f"{run[0]} to {run[-1]}")
         else:
             parts += map(str, run.tolist())
-    rest = sum(run.size for run in runs[SHOWN:])
-    return ", ".join(parts) + (f" and {rest:,} more" if rest else "")
+    n_more = sum(run.size for run in runs[SHOWN:])
+    return ", ".join(parts) + (f" and {n_more:,} more" if n_more else "")
 
 
 def _check_groups(groups: np.ndarray, n_features: int) -> None:
@@ -197,7 +192,8 @@ def _numbered(labels: Any, n_columns: int) -> np.ndarray:
             f"({n_columns:,}), got {type(labels).__name__} of shape {values.shape}."
         )
     number: dict[Any, int] = {}
-    return np.array([number.setdefault(one, len(number)) for one in values.tolist()])
+    labels = values.tolist()
+    return np.array([number.setdefault(label, len(number)) for label in labels])
 
 
 def _signs(signs: Any, n_columns: int) -> np.ndarray:
@@ -215,14 +211,14 @@ def _signs(signs: Any, n_columns: int) -> np.ndarray:
     return values
 
 
-def _first_difference(own: np.ndarray, wanted: np.ndarray, at: int) -> str:
-    """How two ways to group columns differ, at the first column where they do.
+def _difference(groups: np.ndarray, expected: np.ndarray, j: int) -> str:
+    """The difference of two groupings of columns, at the first column that differs.
 
     Both are numbered in the order of first columns, so that at least one of them has an
     earlier column in the same feature.
     """
-    before = np.flatnonzero(own[:at] == own[at])
+    before = np.flatnonzero(groups[:j] == groups[j])
     if before.size:
-        return f"columns {before[0]} and {at} are one feature in it, expected two"
-    before = np.flatnonzero(wanted[:at] == wanted[at])
-    return f"columns {before[0]} and {at} are two features in it, expected one"
+        return f"columns {before[0]} and {j} are one feature in it, expected two"
+    before = np.flatnonzero(expected[:j] == expected[j])
+    return f"columns {before[0]} and {j} are two features in it, expected one"

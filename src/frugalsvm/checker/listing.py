@@ -13,12 +13,11 @@ from .statement import is_increasing_within
 
 # Maximum number of comparisons of sets with leaves: a constant, and more per node.
 LOOKS, LOOKS_PER_NODE = 10**7, 2000
-_NONE: set[int] = set()
 
 
 @dataclass(frozen=True)
 class Alternatives:
-    """What a certificate proves about alternatives.
+    """The proof that a list of sets of features is complete.
 
     Attributes
     ----------
@@ -49,7 +48,7 @@ class Listed:
         self.supports: list[np.ndarray] = []
         self.coefs: list[np.ndarray] = []
         self.intercepts = np.empty((0, n_machines))
-        self._known: set[bytes] = set()
+        self._keys: set[bytes] = set()
         self._holders: dict[int, set[int]] = {}
         self._looks = LOOKS
         if "threshold" not in arrays:
@@ -64,7 +63,7 @@ class Listed:
             )
             for feature in support.tolist():
                 self._holders.setdefault(feature, set()).add(number)
-        # All features are known to be in range.
+        # All features are in range here.
         ends = np.concatenate([[0], np.cumsum(columns.count(features))])[starts]
         ends *= n_machines
         coef = arrays["listed_coef"]
@@ -74,40 +73,40 @@ class Listed:
             "features" + " and each class" * (n_machines > 1),
         )
         self.coefs = np.split(coef, ends[1:-1])[: starts.size - 1]
-        self._known = {support.tobytes() for support in self.supports}
+        self._keys = {support.tobytes() for support in self.supports}
         require(
-            len(self._known) == len(self.supports), "a set of features is listed twice"
+            len(self._keys) == len(self.supports), "a set of features is listed twice"
         )
 
     def allow(self, n_nodes: int) -> None:
-        """Set the work limit for the search on behalf of a tree."""
+        """Set the work limit for all searches on behalf of a tree."""
         self._looks = LOOKS + LOOKS_PER_NODE * n_nodes
 
     def hold(self, features: Sequence[int]) -> bool:
-        """Whether a listed set that contains all the given features is found.
+        """Whether some features are found to be a subset of a listed set.
 
         A leaf is usually a listed set itself. Otherwise the sets with its rarest
         feature are searched, up to the work limit. A set that is not found can only
-        weaken what is proved.
+        weaken the proof.
         """
         # Features are 64-bit integers here and in the list.
-        if np.sort(np.array(features, dtype=np.int64)).tobytes() in self._known:
+        if np.sort(np.array(features, dtype=np.int64)).tobytes() in self._keys:
             return True
         if not features:
             return bool(self.supports)
-        holders = [self._holders.get(feature, _NONE) for feature in features]
+        holders = [self._holders.get(feature, set()) for feature in features]
         rarest, *others = sorted(holders, key=len)
-        found = rarest
+        common = rarest
         for other in others:
-            self._looks -= len(found)
+            self._looks -= len(common)
             if self._looks < 0:
                 return False
-            found = found & other
-        return bool(found)
+            common = common & other
+        return bool(common)
 
 
 def check_starts(starts: np.ndarray, end: int, name: str) -> None:
-    """Check the start positions of concatenated parts, and the end."""
+    """Check the start positions of concatenated parts and the end of the last one."""
     require(
         # Compared, not subtracted: differences may overflow.
         starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all(),

@@ -3,7 +3,7 @@
 For two classes there is one machine. For several there is one for each class, with that
 class against all others. A machine has the columns of X times its labels for its data;
 since labels are -1 and 1, no product is rounded otherwise if the dual point has the
-labels instead. So all machines share one copy of the data.
+labels instead. So all machines share the data.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Machines:
         """Number of machines."""
         return len(self.signs)
 
-    def is_about(self, mark: str) -> bool:
-        """Whether a fingerprint is that of these samples."""
+    def fingerprint(self) -> str:
+        """The fingerprint of these samples."""
         rows = self.rows
         parts = [rows] if isinstance(rows, np.ndarray) else rows.parts()
         if self.count > 1:
-            return mark == fingerprint(parts, self.classes)
+            return fingerprint(parts, self.classes)
         signs = self.signs[0]
-        return mark == fingerprint((times(part, signs) for part in parts), signs)
+        return fingerprint((times(part, signs) for part in parts), signs)
 
     def objective(
         self, C: np.ndarray, columns: np.ndarray, coef: np.ndarray, b: np.ndarray
@@ -64,14 +64,14 @@ class Machines:
         second, and so on; ``b`` has one intercept for each.
         """
         rows, weights = self.rows[columns], coef.reshape(self.count, columns.size)
-        each = zip(self.signs, weights, b.tolist(), strict=True)
-        values = [objective_bound(rows * s, s, C, w, own) for s, w, own in each]
+        machines = zip(self.signs, weights, b.tolist(), strict=True)
+        values = [objective_bound(rows * s, s, C, w, b_k) for s, w, b_k in machines]
         return float(sum_of(values) * sum_slack(self.count))
 
     def point(self, alpha: np.ndarray, C: np.ndarray, balance: bool) -> np.ndarray:
-        """A dual point that is exactly feasible, one row for each machine.
+        """A dual point near ``alpha`` that is exactly feasible, a row for each machine.
 
-        Those of the given one follow each other.
+        In ``alpha`` the points of the machines follow each other.
         """
         return repair(alpha.reshape(self.signs.shape), self.signs, C, balance)
 
@@ -86,7 +86,7 @@ class Machines:
         """Upper bounds of ``c_j^2``, summed over all machines.
 
         ``A`` has rows of the data, which may be centred, and ``norms`` bounds of their
-        norms. Sparse ones are for products that are not accurate.
+        norms. Sparse columns are for products that are not accurate.
         """
         total = np.zeros(norms.size)
         for point in self.signs * alpha:

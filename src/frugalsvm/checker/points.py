@@ -2,9 +2,9 @@
 
 Most entries of a dual point are 0 or C_i. A packed point has a bit for each sample that
 is at C_i, a bit for each that is between, and for the latter whole numbers of 32 bits,
-in units of a power of two of its own. So an entry at C_i is off by 2^-32 of itself at
-most, one between by 2^-32 of the largest of these. Where that loses too much of a
-bound, as with a huge C, the numbers have the 53 bits of a double.
+in units of a power of two, which may differ from point to point. So an entry at C_i is
+off by 2^-32 of itself at most, one between by 2^-32 of the largest of these. Where that
+loses too much of a bound, as with a huge C, the numbers have the 53 bits of a double.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from .reading import require
 
-# Bits of an entry that is between 0 and C, for each type of the steps.
+# Bits of an entry between 0 and C, for each type of the steps.
 STEP_BITS = {np.uint32: 32, np.uint64: 53}
 # Exponents of the unit: no entry underflows or overflows.
 GRIDS = (-1000, 900)
@@ -51,12 +51,12 @@ def pack(
 ) -> PackedPoint:
     """The packed point closest to one with ``0 <= alpha <= C``."""
     bits = STEP_BITS[step]
-    # As close to C as the last bit of what is between.
+    # As close to C as the last bit of an entry between.
     full = alpha >= C * (1.0 - 0.5**bits)
-    rest = np.where(full, 0.0, alpha)
-    _, exponent = math.frexp(float(rest.max(initial=0.0)))
+    below = np.where(full, 0.0, alpha)
+    _, exponent = math.frexp(float(below.max(initial=0.0)))
     grid = max(exponent - bits, GRIDS[0])
-    steps = np.minimum(np.rint(np.ldexp(rest, -grid)), 2.0**bits - 1)
+    steps = np.minimum(np.rint(np.ldexp(below, -grid)), 2.0**bits - 1)
     between = steps > 0
     return PackedPoint(
         np.packbits(full), np.packbits(between), steps[between].astype(step), grid
@@ -74,8 +74,8 @@ def unpack(point: PackedPoint, C: np.ndarray) -> np.ndarray:
 class StoredPoints:
     """The checked dual points of a certificate.
 
-    Each is an array of all entries, which may exceed C; C is that of all samples and
-    machines.
+    Indexing unpacks a point, whose entries may exceed C; C has the entries of all
+    samples and machines.
     """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], C: np.ndarray):

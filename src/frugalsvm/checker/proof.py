@@ -1,4 +1,4 @@
-"""The tree of a certificate: what its leaves and fixings prove together."""
+"""The tree of a certificate, and the bounds of its leaves, fixings and refit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from .arithmetic import U, centred, length_bound, sum_of
 from .listing import Listed, check_starts
 from .machines import Machines
 from .points import StoredPoints
-from .reading import CLAIM_TOL, require, within_rounding
-from .statement import Statement, intercepts_of, is_increasing_within, is_within_limits
+from .reading import check_objective, check_proved, require, within_rounding
+from .statement import (
+    WEIGHTS,
+    Statement,
+    are_within,
+    intercepts_of,
+    is_increasing_within,
+)
 from .table import SparseColumns
 
 # Sums of costs may exceed max_cost by this fraction because of rounding.
 COST_SLACK = 1e-9
 # Larger prices could overflow when multiplied by a cost.
 LARGEST_PRICE = 1e250
-# Numbers of dual points and their squares that are kept at a time.
-KEPT_NUMBERS = 2**22
+# Maximum number of entries of dual points and their squares in the cache.
+CACHE_SIZE = 2**22
 
 
 class ProofData:
@@ -30,7 +36,7 @@ class ProofData:
     With free intercepts, products with dual points do not depend on the means of the
     features: then rows are centred, which keeps the error bounds of the products small.
     Rows of large data come in blocks, and are centred each time they are read. Sparse
-    ones are neither centred nor made dense, except for accurate products.
+    data are neither centred nor made dense, except for accurate products.
     """
 
     def __init__(self, statement: Statement, machines: Machines, C: np.ndarray):
@@ -42,11 +48,11 @@ class ProofData:
         if isinstance(rows, np.ndarray) or rows.sparse is None:
             useless = np.concatenate([self._useless(block) for block in self._rows])
         else:
-            some = rows.sparse.without_zeros()
-            self._sparse = some, some.length_bounds()
-            useless = np.diff(some.starts) == 0
+            sparse = rows.sparse.without_zeros()
+            self._sparse = sparse, sparse.length_bounds()
+            useless = np.diff(sparse.starts) == 0
             if statement.fit_intercept:
-                useless |= some.are_constant(C.size)
+                useless |= sparse.are_constant(C.size)
         self.free = statement.columns.any(~useless)
         self.free[statement.include] = False
         self.free[statement.exclude] = False
@@ -55,7 +61,7 @@ class ProofData:
             self.A, self.norms = self._centred(rows)
 
     def _useless(self, rows: np.ndarray) -> np.ndarray:
-        """Which columns cannot improve any solution."""
+        """Mask of the columns that cannot improve any solution."""
         useless = np.logical_not(rows.any(axis=1))
         if self.statement.fit_intercept:
             # A constant column can be replaced by the intercept.
@@ -84,11 +90,11 @@ class ProofData:
         return columns.sums(np.concatenate(parts))
 
     def point(self, alpha: np.ndarray) -> np.ndarray:
-        """The exactly feasible dual point near one of all machines in turn."""
+        """The exactly feasible dual point near a point of all machines in turn."""
         return self.machines.point(alpha, self.C, self.statement.fit_intercept)
 
     def left_to_spend(self, forced: list[int]) -> float:
-        """The cost budget left by the forced features, rounded up."""
+        """The cost budget that the forced features leave, rounded up."""
         if np.isinf(self.budget):
             return np.inf
         spent = sum_of(self.statement.costs[forced])
@@ -96,7 +102,7 @@ class ProofData:
 
 
 class _Part:
-    """A dual point at a node: bounds of all its supports and of some of them."""
+    """A dual point at a node, with bounds of its supports."""
 
     def __init__(
         self,
@@ -123,7 +129,7 @@ class _Part:
         self.penalty *= 1 + 8 * U
 
     def _worth(self, features: np.ndarray) -> np.ndarray:
-        """What features add to the penalty in excess of their cost, rounded up."""
+        """The squares of features less the price of their costs, rounded up."""
         square = self.squares[features]
         charge = self.price * self.costs[features] * (1 - 4 * U)
         worth = square - charge
@@ -154,9 +160,9 @@ class _Part:
             smallest = self._bound(self.penalty - max(loss, 0.0))
         inside = fixings[fixings >= 0]
         if inside.size:
-            # The next one replaces it; if it was not chosen, nothing changes.
-            had_one = self.affordable[inside]
-            worth = np.where(had_one, np.maximum(self._worth(inside), 0.0), 0.0)
+            # The next feature replaces it; if it was not chosen, nothing changes.
+            could_choose = self.affordable[inside]
+            worth = np.where(could_choose, np.maximum(self._worth(inside), 0.0), 0.0)
             loss = float(worth.min()) - self.following
             smallest = min(smallest, self._bound(self.penalty - max(loss, 0.0)))
         return smallest
@@ -194,13 +200,13 @@ class ProofTree:
         self.n_leaves = 0
         # Smallest bound of leaves that are neither listed sets nor subsets of one.
         self.threshold = np.inf
-        # What each node must prove, and what those outside the list must.
+        # The bound that each node must prove, and that of nodes outside the list.
         self._claim = within_rounding(arrays["lower_bound"])
         threshold = within_rounding(arrays.get("threshold", -np.inf))
         self._strict_claim = max(self._claim, threshold)
         # The last dual points in use: neighbours in the tree often share one.
-        self._kept: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
-        self._n_kept = max(1, KEPT_NUMBERS // (m + n))
+        self._cache: dict[tuple[int, bool], tuple[np.ndarray, np.ndarray]] = {}
+        self._cache_length = max(1, CACHE_SIZE // (m + n))
 
     def smallest_bound(self) -> float:
         """Smallest bound of all leaves and fixings; also checks the tree."""
@@ -238,23 +244,26 @@ class ProofTree:
 
     def _leaf(self, node: int) -> float:
         """The bound of a leaf, which lowers the threshold unless the leaf is listed."""
-        where = int(self.point[node]), float(self.price[node])
-        bound = self._bound(_Part.bound, where, self._claim)
-        # What is above the threshold leaves it where it is, listed or not.
-        if bound < self.threshold and not self._is_listed(self._part(where)):
-            unlisted = self._bound(_Part.bound, where, self._strict_claim)
+        dual = int(self.point[node]), float(self.price[node])
+        bound = self._bound(_Part.bound, dual, self._claim)
+        # A bound above the threshold does not lower it, listed or not.
+        if bound < self.threshold and not self._is_listed(self._part(dual)):
+            unlisted = self._bound(_Part.bound, dual, self._strict_claim)
             self.threshold = min(self.threshold, unlisted)
         return bound
 
     def _bound(
-        self, of: Callable[[_Part], float], where: tuple[int, float], claim: float
+        self,
+        bound_of: Callable[[_Part], float],
+        dual: tuple[int, float],
+        claim: float,
     ) -> float:
         """A bound from quick products, or from accurate ones if it must prove more."""
-        bound = of(self._part(where))
+        bound = bound_of(self._part(dual))
         if bound < claim:
-            bound = max(bound, of(self._part(where, accurate=True)))
+            bound = max(bound, bound_of(self._part(dual, accurate=True)))
             if bound < claim:
-                # Nothing saves what is claimed: quick products do for the rest.
+                # Nothing saves the claim: quick products do for all other nodes.
                 self._claim = self._strict_claim = -np.inf
         return bound
 
@@ -262,16 +271,15 @@ class ProofTree:
         """Whether all supports of a leaf are subsets of one listed set."""
         choice = np.flatnonzero(part.affordable).tolist() if part.k > 0 else []
         # No listed set has more features than the budget.
-        few = len(choice) <= part.k
-        return few and self.listed.hold([*self.forced, *choice])
+        return len(choice) <= part.k and self.listed.hold([*self.forced, *choice])
 
     def _fix(self, node: int, fixings: np.ndarray) -> float:
         """Apply the fixings of a node; return a bound of the supports they exclude."""
         if fixings.size == 0:
             return np.inf
-        where = int(self.fixing_point[node]), float(self.fixing_price[node])
+        dual = int(self.fixing_point[node]), float(self.fixing_price[node])
         bound = self._bound(
-            lambda part: part.bound_without(fixings), where, self._strict_claim
+            lambda part: part.bound_without(fixings), dual, self._strict_claim
         )
         self.forced += fixings[fixings >= 0].tolist()
         self.free[np.where(fixings >= 0, fixings, ~fixings)] = False
@@ -302,27 +310,24 @@ class ProofTree:
         )
         return feature
 
-    def _part(self, where: tuple[int, float], accurate: bool = False) -> _Part:
+    def _part(self, dual: tuple[int, float], accurate: bool = False) -> _Part:
         """A dual point and a price at the present node."""
-        point, price = where
+        point, price = dual
         require(0 <= point < len(self.points), f"there is no dual point {point}")
         alpha, squares = self._dual_point(point, accurate)
         return _Part(self.data, alpha, squares, self.forced, self.free, price)
 
     def _dual_point(self, point: int, accurate: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The repaired point and its squares, kept for a while."""
-        kept = self._kept.pop((point, accurate), None)
-        if kept is None:
-            kept = self._repaired(point, accurate)
-            if len(self._kept) == self._n_kept:
-                # The one that was not needed for the longest time.
-                del self._kept[next(iter(self._kept))]
-        self._kept[point, accurate] = kept
-        return kept
-
-    def _repaired(self, point: int, accurate: bool) -> tuple[np.ndarray, np.ndarray]:
-        alpha = self.data.point(self.points[point])
-        return alpha, self.data.squares(alpha, accurate)
+        """The repaired point and its squares, from the cache if they are there."""
+        entry = self._cache.pop((point, accurate), None)
+        if entry is None:
+            alpha = self.data.point(self.points[point])
+            entry = alpha, self.data.squares(alpha, accurate)
+            if len(self._cache) == self._cache_length:
+                # The entry that was not used for the longest time.
+                del self._cache[next(iter(self._cache))]
+        self._cache[point, accurate] = entry
+        return entry
 
 
 def _children(parent: np.ndarray) -> np.ndarray:
@@ -345,12 +350,12 @@ def _children(parent: np.ndarray) -> np.ndarray:
 # --- The refit of a certificate: the SVM on the selected features, with another C -----
 #
 # Features are selected with one C, and their weights may be computed with another. The
-# SVM on a given set of features is convex, so one dual point proves its bound.
+# SVM on fixed features is convex, so a single dual point proves its bound.
 
 
 @dataclass(frozen=True)
 class VerifiedRefit:
-    """What is proved about the weights of the model.
+    """The bounds of the SVM on the selected features, with the C of the refit.
 
     Attributes
     ----------
@@ -382,10 +387,12 @@ def check_refit(
     ``objective_of`` takes C, features, weights and intercepts; it checks the budgets.
     """
     weights = arrays["refit_weights"]
-    kept = statement.weights > 0
-    same = np.array_equal(weights > 0, kept)
-    require(same and is_within_limits(weights[kept]), "bad refit_weights")
-    C = weights[kept]
+    is_used = statement.weights > 0
+    C = weights[is_used]
+    require(
+        np.array_equal(weights > 0, is_used) and are_within(C, WEIGHTS),
+        "bad refit_weights",
+    )
     features = np.union1d(arrays["selected"], statement.include).astype(np.int64)
     columns = statement.columns.of(features)
     require(
@@ -395,29 +402,35 @@ def check_refit(
     objective = objective_of(
         C, features, arrays["refit_coef"], intercepts_of(arrays, "refit_")
     )
-    bound = _bound(arrays, statement, machines, C, columns)
-    _check_claims(arrays, objective, bound)
+    bound = _refit_bound(arrays, statement, machines, C, columns)
+    check_objective("refit_objective", arrays, objective)
+    check_proved("refit_lower_bound", arrays, bound)
+    # Cannot happen if this package is right; if it is not, nothing is proved.
+    require(
+        bound <= objective,
+        f"the bound {bound!r} of the refit exceeds its objective {objective!r}",
+    )
     gap = (objective - bound) / objective if objective > 0 else 0.0
     return VerifiedRefit(weights, objective, bound, gap)
 
 
-def _bound(
+def _refit_bound(
     arrays: Mapping[str, np.ndarray],
     statement: Statement,
     machines: Machines,
     C: np.ndarray,
     columns: np.ndarray,
 ) -> float:
-    """``1'alpha - 1/2 ||A alpha||^2``, rounded down; no objective is negative.
+    """``1'alpha - 1/2 ||A alpha||^2``, rounded down, or zero if that is larger.
 
-    Only the admitted side of a product counts.
+    Only the side of a product that its sign admits counts.
     """
     samples, values = arrays["refit_sample"], arrays["refit_alpha"]
     require(is_increasing_within(samples, machines.signs.size), "bad refit_sample")
     require((values >= 0).all(), "refit_alpha has negative entries")
-    given = np.zeros(machines.signs.size)
-    given[samples] = values
-    alpha = machines.point(given, C, statement.fit_intercept)
+    alpha = np.zeros(machines.signs.size)
+    alpha[samples] = values
+    alpha = machines.point(alpha, C, statement.fit_intercept)
     rows, sides = machines.rows[columns], statement.columns.sides(columns)
     A = centred(rows) if statement.fit_intercept else rows
     squares = machines.squares(A, length_bound(A), alpha, True, sides)
@@ -427,24 +440,3 @@ def _bound(
     value -= 8 * U * (total + penalty)
     require(not np.isnan(value), "a bound is NaN")
     return max(0.0, float(value))
-
-
-def _check_claims(
-    arrays: Mapping[str, np.ndarray], objective: float, bound: float
-) -> None:
-    claimed = float(arrays["refit_objective"])
-    require(
-        abs(objective - claimed) <= CLAIM_TOL * objective,
-        f"refit_objective {claimed!r} is claimed, but recomputing it gives "
-        f"{objective!r}",
-    )
-    claimed = float(arrays["refit_lower_bound"])
-    require(
-        bound >= within_rounding(claimed),
-        f"refit_lower_bound {claimed!r} is claimed, but only {bound!r} is proved",
-    )
-    # Cannot happen if this package is right; if it is not, nothing is proved.
-    require(
-        bound <= objective,
-        f"the bound {bound!r} of the refit exceeds its objective {objective!r}",
-    )

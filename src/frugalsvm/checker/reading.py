@@ -25,8 +25,7 @@ MAX_RATIO = 100
 FREE_BYTES = 2**26
 # Up to this many features, their number limits the number of nodes.
 FEW_FEATURES = 40
-
-# Relative difference that is put down to rounding when claims are compared.
+# Relative difference that counts as rounding when claims are compared.
 CLAIM_TOL = 1e-9
 
 # Dtypes of the entries, with their bytes: a text is 64 characters of four each.
@@ -53,37 +52,31 @@ VECTORS = {
 }  # fmt: skip
 ENTRIES = {**SCALARS, **VECTORS}
 # Sections: a file has all entries of one or none.
-LIST_ENTRIES = {
-    "threshold": REAL,
-    "listed_start": INTEGER,
-    "listed_feature": INTEGER,
-    "listed_coef": REAL,
-    "listed_intercept": REAL,
-}
-REFIT_ENTRIES = {
-    "refit_weights": REAL,
-    "refit_coef": REAL,
-    "refit_intercept": REAL,
-    "refit_objective": REAL,
-    "refit_lower_bound": REAL,
-    "refit_sample": INTEGER,
-    "refit_alpha": REAL,
-}
-SCALING_ENTRIES = {"mean": REAL, "scale": REAL}
-GROUP_ENTRIES = {"groups": INTEGER}
-SIGN_ENTRIES = {"signs": INTEGER}
-CLASS_ENTRIES = {"n_classes": INTEGER, "intercepts": REAL}
-SECTIONS = (
-    LIST_ENTRIES,
-    REFIT_ENTRIES,
-    SCALING_ENTRIES,
-    GROUP_ENTRIES,
-    SIGN_ENTRIES,
-    CLASS_ENTRIES,
+SECTIONS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {
+        "threshold": REAL,
+        "listed_start": INTEGER,
+        "listed_feature": INTEGER,
+        "listed_coef": REAL,
+        "listed_intercept": REAL,
+    },
+    {
+        "refit_weights": REAL,
+        "refit_coef": REAL,
+        "refit_intercept": REAL,
+        "refit_objective": REAL,
+        "refit_lower_bound": REAL,
+        "refit_sample": INTEGER,
+        "refit_alpha": REAL,
+    },
+    {"mean": REAL, "scale": REAL},
+    {"groups": INTEGER},
+    {"signs": INTEGER},
+    {"n_classes": INTEGER, "intercepts": REAL},
 )
-# What a file has in addition if it has both a refit and several classes.
+# Additional entries of a file with both a refit and several classes.
 CLASS_REFIT_ENTRIES = {"refit_intercepts": REAL}
-# Their entries that are single numbers.
+# Entries of sections that are single numbers.
 SECTION_SCALARS = (
     "threshold",
     "refit_intercept",
@@ -91,13 +84,13 @@ SECTION_SCALARS = (
     "refit_lower_bound",
     "n_classes",
 )
-# How the numbers were computed, according to the author of the file; not proved.
+# A description of how the numbers were computed, by the author of the file; not proved.
 REMARK = "preparation"
 # Its maximum size in bytes.
 MAX_REMARK = 2**24
 # Maximum number of characters from a file in a message.
 MAX_SHOWN = 1000
-KNOWN = {
+ALL_ENTRIES = {
     **ENTRIES,
     **{name: kind for section in SECTIONS for name, kind in section.items()},
     **CLASS_REFIT_ENTRIES,
@@ -123,6 +116,26 @@ def require(condition: Any, reason: str) -> None:
 def within_rounding(claim: Any) -> float:
     """The least that must be proved of a claim."""
     return float(claim) - CLAIM_TOL * abs(float(claim))
+
+
+def check_objective(
+    name: str, arrays: Mapping[str, np.ndarray], objective: float
+) -> None:
+    """Reject the certificate unless a claimed objective is the recomputed one."""
+    claimed = float(arrays[name])
+    require(
+        abs(objective - claimed) <= CLAIM_TOL * objective,
+        f"{name} {claimed!r} is claimed, but recomputing it gives {objective!r}",
+    )
+
+
+def check_proved(name: str, arrays: Mapping[str, np.ndarray], proved: float) -> None:
+    """Reject the certificate unless a claimed bound is proved."""
+    claimed = float(arrays[name])
+    require(
+        proved >= within_rounding(claimed),
+        f"{name} {claimed!r} is claimed, but only {proved!r} is proved",
+    )
 
 
 class Size(NamedTuple):
@@ -162,7 +175,7 @@ def checksum(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def save_arrays(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays that ``read_arrays`` accepts: compressed, unless too well."""
+    """Write arrays so that ``read_arrays`` accepts them: usually compressed."""
     start = file.tell()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     unpacked = sum(np.asarray(array).nbytes for array in arrays.values())
@@ -175,7 +188,7 @@ def save_arrays(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
 def _standard(array: np.ndarray) -> np.ndarray:
     """Numbers as little-endian doubles or 64-bit integers, flags as 0 or 1.
 
-    Integers without a sign are many, and keep their size.
+    Unsigned integers are many, and keep their size.
     """
     if array.dtype.kind == "b":
         return array.view(np.uint8) != 0
@@ -183,7 +196,7 @@ def _standard(array: np.ndarray) -> np.ndarray:
     return np.asarray(array, dtype=kinds.get(array.dtype.kind), order="C")
 
 
-# --- files ---------------------------------------------------------------------------
+# --- Files ---------------------------------------------------------------------------
 
 
 class _Header(NamedTuple):
@@ -222,10 +235,9 @@ def _read_archive(
     _check_names(names)
     for member in members:
         # Other methods need other modules, or a password.
-        usual = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        plain = usual and not member.flag_bits & 1
+        method, is_encrypted = member.compress_type, member.flag_bits & 1
         require(
-            plain,
+            method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not is_encrypted,
             f"{member.filename} is encrypted or compressed by an unsupported method",
         )
     unpacked = sum(member.file_size for member in members)
@@ -267,7 +279,7 @@ def _read_header(stream: IO[bytes]) -> _Header:
     return _Header(shape, dtype, stream.tell())
 
 
-# --- arrays in memory ----------------------------------------------------------------
+# --- Arrays in memory ----------------------------------------------------------------
 
 
 def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
@@ -287,7 +299,7 @@ def _read_mapping(mapping: Any, size: Size | None) -> dict[str, np.ndarray]:
     return arrays
 
 
-# --- checks of both --------------------------------------------------------------
+# --- Checks of files and arrays ------------------------------------------------------
 
 
 def _check_names(names: list[Any]) -> None:
@@ -310,9 +322,10 @@ def _check_names(names: list[Any]) -> None:
 
 
 def _check_kind(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-    right = f"{dtype.kind}{dtype.itemsize}" in KNOWN[name]
+    is_expected = f"{dtype.kind}{dtype.itemsize}" in ALL_ENTRIES[name]
     require(
-        right and len(shape) == (0 if name in (*SCALARS, *SECTION_SCALARS) else 1),
+        is_expected
+        and len(shape) == (0 if name in (*SCALARS, *SECTION_SCALARS) else 1),
         f"{name} has dtype {dtype} and {len(shape)} dimension(s)",
     )
 
@@ -324,11 +337,11 @@ def _check_sizes(
     count = {name: shape[0] for name, shape in shapes.items() if shape}
     require(count.get(REMARK, 0) <= MAX_REMARK, f"{REMARK} is too long")
     n = count["costs"]
-    told = Size(count["weights"], count.get("groups", n))
-    m, columns = size or told
+    stated = Size(count["weights"], count.get("groups", n))
+    m, columns = size or stated
     require(
-        told == (m, columns),
-        f"it is for data of shape ({told.n_samples}, {told.n_columns}), not "
+        stated == (m, columns),
+        f"it is for data of shape ({stated.n_samples}, {stated.n_columns}), not "
         f"({m}, {columns})",
     )
     require(n <= columns, f"it has {n:,} features, but only {columns:,} columns")
@@ -371,8 +384,8 @@ def _check_sizes(
             count["mean"] == count["scale"] == columns, "mean or scale is too short"
         )
     if "threshold" in shapes:
-        listed, rest = divmod(count["listed_intercept"], machines)
-        require(rest == 0, "listed_intercept does not have one for each class")
+        listed, remainder = divmod(count["listed_intercept"], machines)
+        require(remainder == 0, "listed_intercept does not have one for each class")
         require(
             listed <= limit,
             f"it lists {listed:,} sets of features, but at most {limit:,} are possible",
@@ -381,16 +394,16 @@ def _check_sizes(
             count["listed_start"] == listed + 1, "listed_start has the wrong length"
         )
         features, weights = count["listed_feature"], count["listed_coef"]
-        alike = features * machines == weights or "groups" in count
+        are_paired = features * machines == weights or "groups" in count
         most = listed * columns * machines
         require(
-            alike and features <= listed * n and weights <= most,
+            are_paired and features <= listed * n and weights <= most,
             "listed_feature and listed_coef have inconsistent lengths",
         )
 
 
 def _check_points(count: Mapping[str, int], most: int, size: int) -> None:
-    """Check the lengths of the dual points: at most so many, and of that many samples.
+    """Check the lengths of at most ``most`` dual points of at most ``size`` samples.
 
     Samples of weight zero have no bits, but the weights are not known here.
     """

@@ -11,18 +11,16 @@ import numpy as np
 
 from .columns import PLAIN, FeatureColumns, in_words
 from .reading import require
-from .scaling import ColumnScaling, agreed
+from .scaling import ColumnScaling, checked_scaling
 from .table import LARGEST_VALUE, DataMatrix, SparseColumns, read_table
 
 # Numbers outside these limits are rejected, and data beyond ``LARGEST_VALUE``: within
 # them nothing overflows, and error bounds cover any underflow.
 WEIGHTS = (1e-30, 1e30)
 COSTS = (1e-50, 1e50)
-# Columns with at most this fraction of entries other than zero are hashed by entry, and
-# of the others so many entries at a time.
+# Columns with at most one nonzero entry in this number are hashed by entry; of the
+# others, at most so many entries are hashed at a time.
 SPARSE, AT_ONCE = 8, 2**18
-# What ``FeatureColumns`` compares with expectations of the user.
-COLUMNS = ("feature_groups", "signs")
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ class Statement:
     columns : FeatureColumns
         The columns of X that each feature consists of, and the signs of their weights.
     n_classes : int
-        With more than two, the problem is the sum of an SVM for each class against the
-        rest. All of them share the weights, the features and their budgets.
+        With more than two, the objective is the sum of those of an SVM for each class
+        against all others, which share the weights, the features and their budgets.
     scaling : ColumnScaling or None
         The units of the columns, if the problem is not about X as it is.
     """
@@ -65,7 +63,7 @@ class Statement:
 
     @property
     def n_machines(self) -> int:
-        """Number of SVMs that the objective is the sum of."""
+        """Number of SVMs in the objective."""
         return self.n_classes if self.n_classes > 2 else 1
 
     @property
@@ -79,8 +77,8 @@ class Statement:
         """The checked problem of a certificate."""
         weights, costs = arrays["weights"], arrays["costs"]
         n = costs.size
-        require(_within(weights[weights != 0], WEIGHTS), "bad weights")
-        require(_within(costs, COSTS), "bad costs")
+        require(are_within(weights[weights != 0], WEIGHTS), "bad weights")
+        require(are_within(costs, COSTS), "bad costs")
         # Comparisons with NaN are false.
         require(float(arrays["max_cost"]) >= 0, "bad max_cost")
         require(int(arrays["max_features"]) >= 0, "bad max_features")
@@ -96,41 +94,36 @@ class Statement:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        kept = np.count_nonzero(self.weights)
-        of_all = f" of {self.n_samples:,}" if kept < self.n_samples else ""
-        parts = [
-            f"{kept:,}{of_all} samples",
-            *self._classes_in_words(),
-            f"at most {self.max_features:,} of {self._features_in_words()}",
+        n_used = np.count_nonzero(self.weights)
+        of_all = f" of {self.n_samples:,}" if n_used < self.n_samples else ""
+        parts = [f"{n_used:,}{of_all} samples"]
+        if self.n_machines > 1:
+            parts.append(
+                f"one against the rest with {self.n_classes:,} classes and a shared "
+                "budget"
+            )
+        kind = "features"
+        if self.n_columns != self.n_features:
+            kind = f"feature groups of {self.n_columns:,} columns"
+        parts += [
+            f"at most {self.max_features:,} of {self.n_features:,} {kind}",
             loss_in_words(self.weights),
             "intercept" if self.fit_intercept else "no intercept",
         ]
         if np.isfinite(self.max_cost):
             limit = _exact(self.max_cost)
             parts.append(f"costs {_range(self.costs)}, at most {limit} in total")
-        for what, features in (("with", self.include), ("without", self.exclude)):
+        for word, features in (("with", self.include), ("without", self.exclude)):
             if features.size:
                 plural = "s" * (features.size > 1)
-                where = self._where(features)
-                parts.append(f"{what} feature{plural} {_listed(features)}{where}")
+                columns = self._columns_of(features)
+                parts.append(f"{word} feature{plural} {_listed(features)}{columns}")
         parts += self.columns.groups_in_words() + self.columns.signs_in_words()
         if self.scaling is not None:
             parts.append(str(self.scaling))
         return ", ".join(parts)
 
-    def _classes_in_words(self) -> list[str]:
-        if self.n_machines == 1:
-            return []
-        return [
-            f"one against the rest with {self.n_classes:,} classes and a shared budget"
-        ]
-
-    def _features_in_words(self) -> str:
-        if self.n_columns == self.n_features:
-            return f"{self.n_features:,} features"
-        return f"{self.n_features:,} feature groups of {self.n_columns:,} columns"
-
-    def _where(self, features: np.ndarray) -> str:
+    def _columns_of(self, features: np.ndarray) -> str:
         """The columns of some features, unless they have the same numbers."""
         if self.n_columns == self.n_features:
             return ""
@@ -145,18 +138,18 @@ class Statement:
     ) -> Statement:
         """The problem, compared with the parameters that the user expects.
 
-        ``data`` are those of the user, before they are scaled. What is known about the
-        scaling is in the result.
+        ``data`` are those of the user, before they are scaled. The scaling of the
+        result says what was checked about it.
         """
         self._check(dict(expected), y, refit_weights)
-        return replace(self, scaling=agreed(self.scaling, expected, data))
+        return replace(self, scaling=checked_scaling(self.scaling, expected, data))
 
     def _check(
         self, expected: dict[str, Any], y: Any, refit_weights: np.ndarray | None
     ) -> None:
-        expected.pop("scaling", None)
-        columns = {name: expected.pop(name) for name in COLUMNS if name in expected}
-        self.columns.agree(columns, self.n_columns)
+        self.columns.compare(expected, self.n_columns)
+        for name in ("scaling", "feature_groups", "signs"):
+            expected.pop(name, None)
         C, refit_C = expected.pop("C", None), expected.pop("refit_C", None)
         weights = {
             name: value
@@ -175,13 +168,12 @@ class Statement:
         if refit_weights is not None:
             self._check_weights("refit_C", refit_weights, refit_C, factors, names)
         for name, value in expected.items():
-            if name not in _MEANINGS:
+            if name not in _CONVERTERS:
                 raise TypeError(f"verify() has no parameter {name!r}.")
-            own = getattr(self, name)
-            wanted = _MEANINGS[name](self, value)
+            stored = getattr(self, name)
             require(
-                np.array_equal(wanted, own),
-                f"it is for another problem: {name} is {_short(own)}, not "
+                np.array_equal(_CONVERTERS[name](self, value), stored),
+                f"it is for another problem: {name} is {_short(stored)}, not "
                 f"{_short(value)}",
             )
 
@@ -198,37 +190,37 @@ class Statement:
         if C is None:
             # The C of the file, which is printed.
             assert factors is not None
-            used = factors > 0
-            ratios = weights[used] / factors[used]
+            is_used = factors > 0
+            ratios = weights[is_used] / factors[is_used]
             require(
-                np.array_equal(used, weights > 0)
+                np.array_equal(is_used, weights > 0)
                 and np.allclose(ratios, ratios[:1], rtol=1e-12, atol=0.0),
                 f"it is for another problem: {name} is {_short(weights)}, no multiple "
                 f"of {names}, which makes {_short(factors)}",
             )
             return
-        each = np.multiply(C, 1.0 if factors is None else factors)
-        wanted = np.broadcast_to(each, self.n_samples)
-        what = name if factors is None else f"{name} or {names}"
+        products = np.multiply(C, 1.0 if factors is None else factors)
+        expected = np.broadcast_to(products, self.n_samples)
+        parameters = name if factors is None else f"{name} or {names}"
         require(
-            np.array_equal(wanted, weights),
-            f"it is for another problem: {what} is {_short(weights)}, not "
-            f"{_short(wanted)}",
+            np.array_equal(expected, weights),
+            f"it is for another problem: {parameters} is {_short(weights)}, not "
+            f"{_short(expected)}",
         )
 
 
 def _factors(y: Any, sample_weight: Any = 1.0, class_weight: Any = None) -> np.ndarray:
-    """Sample weights times class weights, rounded like in a fit."""
+    """Sample weights times class weights, with the rounding of a fit."""
     labels, classes = np.unique(np.asarray(y), return_inverse=True)
     weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), classes.size)
     if class_weight is None:
         return weights
     if isinstance(class_weight, Mapping):
-        strange = [one for one in class_weight if one not in labels]
+        strange = [label for label in class_weight if label not in labels]
         if strange:
             raise ValueError(f"class_weight has {strange[0]!r}, which y has not.")
-        each = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
-        return weights * np.array(each)[classes]
+        by_class = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
+        return weights * np.array(by_class)[classes]
     if class_weight != "balanced":
         raise ValueError(
             f"class_weight must be a mapping, 'balanced' or None, got {class_weight!r}."
@@ -244,8 +236,8 @@ def _n_classes(arrays: Mapping[str, np.ndarray]) -> int:
     number = int(arrays["n_classes"])
     require(number >= 3, f"n_classes is {number}, but must be 3 or more")
     for name in ("intercepts", "refit_intercepts"):
-        given = arrays.get(name, arrays["intercepts"]).size
-        require(given == number, f"{name} has {given:,} of {number:,} classes")
+        length = arrays.get(name, arrays["intercepts"]).size
+        require(length == number, f"{name} has {length:,} of {number:,} classes")
     for name in ("intercept", "refit_intercept"):
         is_zero = name not in arrays or float(arrays[name]) == 0.0
         require(is_zero, f"{name} is not 0, but each class has its own")
@@ -260,11 +252,11 @@ def intercepts_of(arrays: Mapping[str, np.ndarray], prefix: str = "") -> np.ndar
 
 
 def loss_in_words(weights: np.ndarray) -> str:
-    """What C is, with or without sample weights."""
-    kept = weights[weights > 0]
-    if (kept == kept[0]).all():
-        return f"C = {_exact(kept[0])}"
-    return f"C times sample weights {_range(kept)}"
+    """The C of a problem, with or without sample weights."""
+    positive = weights[weights > 0]
+    if (positive == positive[0]).all():
+        return f"C = {_exact(positive[0])}"
+    return f"C times sample weights {_range(positive)}"
 
 
 def _features(statement: Statement, value: Any) -> np.ndarray:
@@ -278,14 +270,11 @@ def _costs(statement: Statement, value: Any) -> np.ndarray:
     return np.asarray(value, dtype=np.float64)
 
 
-def _max_features(statement: Statement, value: Any) -> int:
-    n = statement.n_features
-    return n if value is None else min(value, n)
-
-
 # Converts the parameters of a fit to the form in certificates.
-_MEANINGS: dict[str, Callable[[Statement, Any], Any]] = {
-    "max_features": _max_features,
+_CONVERTERS: dict[str, Callable[[Statement, Any], Any]] = {
+    "max_features": lambda statement, value: (
+        statement.n_features if value is None else min(value, statement.n_features)
+    ),
     "costs": _costs,
     "max_cost": lambda _, value: np.inf if value is None else value,
     "include": _features,
@@ -294,12 +283,8 @@ _MEANINGS: dict[str, Callable[[Statement, Any], Any]] = {
 }
 
 
-def is_within_limits(weights: np.ndarray) -> bool:
-    """Whether C times sample weights are such that nothing overflows."""
-    return _within(weights, WEIGHTS)
-
-
-def _within(values: np.ndarray, limits: tuple[float, float]) -> bool:
+def are_within(values: np.ndarray, limits: tuple[float, float]) -> bool:
+    """Whether all values are within limits; NaN is not."""
     return bool(((values >= limits[0]) & (values <= limits[1])).all())
 
 
@@ -335,7 +320,7 @@ def _listed(values: np.ndarray) -> str:
     return shown + (f" and {values.size - 8:,} more" if values.size > 8 else "")
 
 
-# --- data ----------------------------------------------------------------------------
+# --- Data ----------------------------------------------------------------------------
 
 
 def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
@@ -349,7 +334,7 @@ def check_data(X: Any, y: Any) -> tuple[np.ndarray | DataMatrix, np.ndarray]:
             f"X must be 2D and y have one label per row, got shapes {data.shape} "
             f"and {labels.shape}."
         )
-    # What is not a number is not equal to itself, and would be a class.
+    # NaN is not equal to itself, and would be a class.
     if (labels != labels).any():
         raise ValueError("y must not have NaN; drop samples without a label.")
     names, classes = np.unique(labels, return_inverse=True)
@@ -383,7 +368,7 @@ def fingerprint(
     ----------
     blocks : ndarray, or iterable of ndarrays or SparseColumns
         The columns of X in order, all or some at a time, times the labels; arrays have
-        a row for each. For several classes they are unsigned.
+        a row for each column. For several classes they are not multiplied.
     labels : ndarray
         -1 or 1 for each sample, or for several classes their numbers 0, 1, ...
     """
@@ -414,10 +399,10 @@ class ColumnDigests:
     def update(self, block: np.ndarray | SparseColumns) -> None:
         """Add the next columns."""
         if isinstance(block, SparseColumns):
-            for some in block.split(AT_ONCE):
-                self._add_sparse(some.without_zeros())
+            for part in block.split(AT_ONCE):
+                self._add_sparse(part.without_zeros())
             return
-        # Some rows at a time, because a copy of all of them could be too large.
+        # Some rows at a time, because a copy of all could be too large.
         step = max(1, AT_ONCE // self._n_samples)
         for start in range(0, len(block), step):
             self._add_dense(block[start : start + step])
@@ -430,22 +415,22 @@ class ColumnDigests:
             return
         is_full = self._count(np.count_nonzero(nonzero, axis=1))
         self._add_full(block if is_full.all() else block[is_full])
-        rest, places = block[~is_full], np.flatnonzero(nonzero[~is_full])
-        self._add_entries(places % self._n_samples, rest.ravel()[places])
+        sparse, positions = block[~is_full], np.flatnonzero(nonzero[~is_full])
+        self._add_entries(positions % self._n_samples, sparse.ravel()[positions])
 
-    def _add_sparse(self, some: SparseColumns) -> None:
-        count = np.diff(some.starts)
+    def _add_sparse(self, columns: SparseColumns) -> None:
+        count = np.diff(columns.starts)
         is_full = self._count(count)
         for j in np.flatnonzero(is_full).tolist():
-            where = slice(some.starts[j], some.starts[j + 1])
+            entries = slice(columns.starts[j], columns.starts[j + 1])
             column = np.zeros((1, self._n_samples))
-            column[0, some.rows[where]] = some.values[where]
+            column[0, columns.rows[entries]] = columns.values[entries]
             self._add_full(column)
-        rest = np.repeat(~is_full, count)
-        self._add_entries(some.rows[rest], some.values[rest])
+        mask = np.repeat(~is_full, count)
+        self._add_entries(columns.rows[mask], columns.values[mask])
 
     def _count(self, count: np.ndarray) -> np.ndarray:
-        """Add the numbers of entries; return which columns are hashed in full."""
+        """Add the numbers of entries; return a mask of columns to hash in full."""
         self.parts[0].update(count.astype("<i8").data)
         return SPARSE * count > self._n_samples
 

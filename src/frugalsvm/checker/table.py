@@ -1,6 +1,6 @@
-"""Large and sparse data: columns, only a few of them dense at a time.
+"""Large and sparse data, of which only a few columns are dense at a time.
 
-Blocks are recomputed whenever they are needed: slower, but without more memory.
+Blocks are recomputed whenever they are needed, which is slower, but saves memory.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .arithmetic import TINY, U
 
 # Larger data are rejected, see ``statement``.
 LARGEST_VALUE = 1e50
-# Maximum number of entries of a table that is made dense as a whole, of one that is
-# already an array of doubles in memory, and of a block of a larger one.
+# Maximum number of entries of a table that is made dense as a whole, of a table that is
+# already an array of doubles in memory, and of a block of a larger table.
 WHOLE, WHOLE_DOUBLES, BLOCK = 2**24, 2**26, 2**22
 
 
@@ -29,7 +29,7 @@ class Units(NamedTuple):
 class SparseColumns(NamedTuple):
     """Sparse columns: the rows of their entries, in increasing order, and the values.
 
-    Those of column j are in places ``starts[j]`` to ``starts[j + 1]``.
+    The entries of column j have the positions ``starts[j]`` to ``starts[j + 1]``.
     """
 
     starts: np.ndarray
@@ -51,23 +51,23 @@ class SparseColumns(NamedTuple):
         return np.where(largest > 0.0, scale * np.sqrt(squares) * slack + TINY, 0.0)
 
     def are_constant(self, n_rows: int) -> np.ndarray:
-        """Mask of the columns with one value, if no entry is zero."""
+        """Mask of the constant columns, if no stored entry is zero."""
         counts = np.diff(self.starts)
-        alike = counts == 0
+        mask = counts == 0
         for j in np.flatnonzero(counts == n_rows).tolist():
             values = self.values[self.starts[j] : self.starts[j + 1]]
-            alike[j] = (values == values[0]).all()
-        return alike
+            mask[j] = (values == values[0]).all()
+        return mask
 
     def _sums(self, add: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """Numbers of all entries added up in each column, or their largest."""
-        sums, some = np.zeros(len(self.starts) - 1), np.diff(self.starts) > 0
-        if some.any():
-            sums[some] = add.reduceat(values, self.starts[:-1][some])
+        """The sum, or the maximum, of numbers of all entries in each column."""
+        sums, is_filled = np.zeros(len(self.starts) - 1), np.diff(self.starts) > 0
+        if is_filled.any():
+            sums[is_filled] = add.reduceat(values, self.starts[:-1][is_filled])
         return sums
 
     def split(self, size: int) -> Iterator[SparseColumns]:
-        """The columns in parts of about so many entries."""
+        """The columns in parts of about ``size`` entries."""
         first, last = 0, len(self.starts) - 1
         while first < last:
             end = int(np.searchsorted(self.starts, self.starts[first] + size, "right"))
@@ -83,11 +83,11 @@ class SparseColumns(NamedTuple):
 
     def without_zeros(self) -> SparseColumns:
         """The same columns without entries that are zero."""
-        kept = self.values != 0
-        if kept.all():
+        mask = self.values != 0
+        if mask.all():
             return self
-        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
-        return SparseColumns(starts, self.rows[kept], self.values[kept])
+        starts = np.concatenate([[0], np.cumsum(mask)])[self.starts]
+        return SparseColumns(starts, self.rows[mask], self.values[mask])
 
 
 class DataMatrix:
@@ -106,12 +106,12 @@ class DataMatrix:
         self._units = units
         self.shape: tuple[int, int] = X.shape
 
-    def __getitem__(self, kept: np.ndarray) -> DataMatrix:
-        """Some of the samples, given by a mask."""
-        if kept.all():
+    def __getitem__(self, mask: np.ndarray) -> DataMatrix:
+        """The samples of a mask."""
+        if mask.all():
             return self
-        some = self._X.tocsr()[kept] if self.is_sparse else self._X[kept]
-        return DataMatrix(some, self._units)
+        samples = self._X.tocsr()[mask] if self.is_sparse else self._X[mask]
+        return DataMatrix(samples, self._units)
 
     def standardised(self, units: Units) -> DataMatrix:
         """The same table in other units."""
@@ -123,8 +123,8 @@ class DataMatrix:
 
     def rows(self, features: Any) -> np.ndarray:
         """Some features, one row each."""
-        some = self._X[:, features].T
-        dense = some.toarray() if self.is_sparse else some
+        columns = self._X[:, features].T
+        dense = columns.toarray() if self.is_sparse else columns
         rows = np.array(dense, dtype=np.float64, order="C")
         if self._units is not None:
             rows -= self._units.mean[features][:, None]
@@ -183,7 +183,7 @@ class TableRows:
 
 
 def read_table(X: Any) -> np.ndarray | DataMatrix:
-    """A dense table in double precision, or one that is read in blocks if it is large.
+    """A dense table in double precision, or a table read in blocks if it is large.
 
     Sparse matrices are made dense if they are small.
     """
@@ -201,7 +201,7 @@ def read_table(X: Any) -> np.ndarray | DataMatrix:
 def standardised(
     table: np.ndarray | DataMatrix, units: Units
 ) -> np.ndarray | DataMatrix:
-    """``(x - mean) / scale``, rounded like this wherever it is computed."""
+    """``(x - mean) / scale``, with the rounding of these two operations."""
     if isinstance(table, DataMatrix):
         return table.standardised(units)
     return (table - units.mean) / units.scale

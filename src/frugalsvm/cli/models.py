@@ -173,7 +173,7 @@ class Loaded:
         formats: FormatRules = ALL_OPEN,
         target: str | None = None,
         layout: Layout = USUAL,
-        may_be_empty: bool = False,
+        allow_empty: bool = False,
     ) -> Table:
         """Read a table; categories and identifiers stay text.
 
@@ -194,8 +194,8 @@ class Loaded:
             formats=rules,
             only=needed,
             layout=layout,
-            words=self._words,
-            may_be_empty=may_be_empty,
+            not_missing=self._not_missing,
+            allow_empty=allow_empty,
         )
         check_names(formats, table)
         return table
@@ -209,10 +209,10 @@ class Loaded:
         return self.preparation.number_columns
 
     @property
-    def _words(self) -> dict[str, Collection[str]]:
+    def _not_missing(self) -> dict[str, Collection[str]]:
         """Words for missing values that are categories of the model."""
         if self.preparation is not None:
-            return self.preparation.words
+            return self.preparation.not_missing
         known: dict[str, set[str]] = {}
         for origin in read_origins(self.model):
             levels = () if origin.lookup is None else origin.lookup.levels
@@ -267,9 +267,9 @@ class Loaded:
         for name, column in table.columns.items():
             if name not in needed or not isinstance(column, UnclearNumbers):
                 continue
-            if column.rest is not None:
+            if column.readable is not None:
                 assert column.wrong is not None
-                columns[name], wrong[name] = column.rest, column.wrong
+                columns[name], wrong[name] = column.readable, column.wrong
         table = replace(table, columns=columns)
         masks = [*self._unfilled(table).items()]
         if strict and self.preparation is not None:

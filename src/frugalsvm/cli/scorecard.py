@@ -68,7 +68,7 @@ def scorecard(
     """
     from ..export.scorecard import build_scorecard
     from ..tables.excel import Layout
-    from ..tables.target import joined, labelled
+    from ..tables.target import join_labels, labelled
     from .models import load_model
     from .options import parse_formats
     from .session import ConstantFit, UsageProblem
@@ -90,7 +90,7 @@ def scorecard(
         formats = parse_formats(decimal, thousands)
         layout = Layout(sheet, transpose, labels)
         table = loaded.read(data, encoding, formats=formats, target=name, layout=layout)
-        table = labelled(joined(table, labels, name), name)
+        table = labelled(join_labels(table, labels, name), name)
         values, classes = _features_and_classes(session, loaded, table, name)
     elif recalibrate:
         raise UsageProblem("--recalibrate needs a table to learn probabilities from.")

@@ -38,9 +38,9 @@ from ..tables import (
 from ..tables.columns import INDICATOR, REFUSE, listed
 from ..tables.excel import USUAL, Layout
 from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.kinds import check_missing, check_wanted, missing_values
+from ..tables.kinds import check_missing, check_requested, missing_values
 from ..tables.prepared_columns import CategoryColumn, PreparedColumn, as_texts
-from ..tables.target import joined
+from ..tables.target import join_labels
 from .class_weights import ClassWeights
 from .options import check_names
 from .session import UsageProblem
@@ -132,7 +132,7 @@ def check_signs(
                 column = categorical[name[:k]]
                 levels = as_texts(table.columns[column.name]).levels
                 raise UsageProblem(_no_weight(column, name[k + 1 :], levels))
-        check_wanted(plan, "--signs", [name])
+        check_requested(plan, "--signs", [name])
 
 
 def _whole_variable(name: str, weights: list[str], sign: int) -> str:
@@ -244,7 +244,7 @@ def load_data(
         path, as_text=categorical, encoding=encoding, formats=formats, layout=layout
     )
     check_names(formats, table)
-    table = joined(table, layout.labels, target)
+    table = join_labels(table, layout.labels, target)
     if drops_unlabelled:
         table = labelled(table, target)
     found = find_target(table, target, positive)
@@ -350,7 +350,7 @@ class Conditions:
         plan = data.plan
         variables = data.coded.columns
         columns = [name for name in self.include if name not in variables]
-        check_wanted(plan, "--include", columns)
+        check_requested(plan, "--include", columns)
         check_signs(self.signs, data.table, plan, preparation)
         if self.costs is None:
             return

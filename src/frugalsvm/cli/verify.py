@@ -55,7 +55,7 @@ def verify(
     from ..problem.certificate import Certificate
     from ..tables import Preparation, labelled, read_table
     from ..tables.excel import Layout
-    from ..tables.target import joined, known_target
+    from ..tables.target import join_labels, known_target
     from .options import check_names, combined, parse_formats
 
     formats = parse_formats(decimal, thousands)
@@ -86,11 +86,11 @@ def verify(
         ),
         only=None if labels else preparation.needed,
         layout=Layout(sheet, transpose, labels),
-        words=preparation.words,
+        not_missing=preparation.not_missing,
     )
     check_names(formats, table)
     preparation.check_columns(table)
-    table = joined(table, labels, preparation.target)
+    table = join_labels(table, labels, preparation.target)
     table = labelled(table, preparation.target)
     for remark in table.remarks:
         session.say(f"{table.source}: {remark}")

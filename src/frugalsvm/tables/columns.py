@@ -1,4 +1,4 @@
-"""Errors in a table, worded for the owner of the file."""
+"""A table as read: its columns of numbers and text, and the errors in them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from ..export.lookups import STRIPPED
 from ..run import words
 from .formats import PLAIN, NumberFormat
 
+# Maximum number of ambiguous columns that an error describes.
+N_DOUBTS = 3
+# Minimum number of columns of numbers for which samples in columns are suspected.
+N_SAMPLES = 6
+
 
 class TableError(ValueError):
     """A table that cannot be used; the message says why, and what to do."""
 
 
 class WrongRequest(TableError):
-    """What was asked for does not suit a table in which nothing is wrong."""
+    """A request that does not suit a table, which itself has no errors."""
 
 
 class UnknownColumn(WrongRequest):
@@ -30,23 +35,15 @@ def listed(names: Sequence[str]) -> str:
     return words.listed(names, quoted=True)
 
 
-def unknown_column(what: str, name: str, known: Sequence[str]) -> UnknownColumn:
+def unknown_column(what: str, name: str, names: Sequence[str]) -> UnknownColumn:
     """The error for an unknown column name; ``what`` is the option that gave it."""
-    close = words.close_names(name, known)
-    folded = [one for one in known if one.casefold() == name.casefold()]
-    if folded or close:
-        hint = f"did you mean {listed(folded or close)}?"
+    folded = [column for column in names if column.casefold() == name.casefold()]
+    close = folded or words.close_names(name, names)
+    if close:
+        hint = f"did you mean {listed(close)}?"
     else:
-        hint = f"the columns are {listed(known)}."
+        hint = f"the columns are {listed(names)}."
     return UnknownColumn(f"{what}: no column {name!r}; {hint}")
-
-
-# --- Table: columns of numbers or text, as read ---------------------------------------
-
-# Maximum number of ambiguous columns that an error describes.
-N_DOUBTS = 3
-# Least number of columns of numbers that may be samples.
-N_SAMPLES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +55,7 @@ class Numbers:
     values : ndarray of float
         NaN where a value is missing.
     format : NumberFormat
-        How they were written.
+        The format in which they were written.
     """
 
     values: np.ndarray
@@ -74,7 +71,7 @@ class Numbers:
 
 
 class ColumnStore:
-    """A temporary file for columns of large tables, which are not always needed."""
+    """A temporary file for the columns of large tables, to save memory."""
 
     def __init__(self) -> None:
         # It has no name, and is deleted with the last column that refers to it.
@@ -100,9 +97,9 @@ class StoredNumbers(Numbers):
 
     Parameters
     ----------
-    store : Store
+    store : ColumnStore
     start, size : int
-        Its position there in bytes, and its length.
+        Its position in the store in bytes, and its number of rows.
     format : NumberFormat
     """
 
@@ -110,21 +107,21 @@ class StoredNumbers(Numbers):
         self, store: ColumnStore, start: int, size: int, format: NumberFormat = PLAIN
     ) -> None:
         # As frozen dataclasses do.
-        object.__setattr__(self, "_place", (store, start, size))
+        object.__setattr__(self, "_location", (store, start, size))
         object.__setattr__(self, "format", format)
 
     @property
     def values(self) -> np.ndarray:
         """The numbers, NaN where a value is missing."""
-        store, start, size = self._place  # type: ignore[attr-defined]
+        store, start, size = self._location  # type: ignore[attr-defined]
         return store.get(start, size)
 
-    def some_rows(self, kept: np.ndarray) -> StoredNumbers:
+    def some_rows(self, mask: np.ndarray) -> StoredNumbers:
         """The values of the rows where a mask is true, in the same store."""
-        return self._place[0].put(self.values[kept], self.format)  # type: ignore[attr-defined]
+        return self._location[0].put(self.values[mask], self.format)  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
-        return self._place[2]  # type: ignore[attr-defined]
+        return self._location[2]  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,33 +152,12 @@ class Texts:
 
 
 @dataclass(frozen=True, eq=False)
-class UnclearNumbers:
-    """A column of ambiguous numbers, or with unreadable cells; using it is an error.
-
-    Attributes
-    ----------
-    size : int
-        Number of rows.
-    doubt : str
-        What is ambiguous, with the row.
-    remedy : str
-        What to do, if a format of numbers is not what is missing.
-    rest : Numbers, Texts or None
-        The column with gaps in place of its wrong cells; None if it is ambiguous as a
-        whole.
-    wrong : ndarray of bool or None
-        Mask of these cells.
-    """
-
+class _UnreadColumn:
     size: int
-    doubt: str
-    remedy: str = ""
-    rest: Numbers | Texts | None = None
-    wrong: np.ndarray | None = None
 
     @property
     def missing(self) -> np.ndarray:
-        """No value is known to be missing."""
+        """Mask of the rows without a value: none is known to be missing."""
         return np.zeros(self.size, dtype=bool)
 
     def __len__(self) -> int:
@@ -189,7 +165,32 @@ class UnclearNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class UnusableColumn:
+class UnclearNumbers(_UnreadColumn):
+    """A column of ambiguous numbers, or with unreadable cells; using it is an error.
+
+    Attributes
+    ----------
+    size : int
+        Number of rows.
+    doubt : str
+        Description of the ambiguous cell, with its row.
+    remedy : str
+        What the user should do; empty if giving the format of the numbers helps.
+    readable : Numbers, Texts or None
+        The column with its wrong cells as missing values; None if all of it is
+        ambiguous.
+    wrong : ndarray of bool or None
+        Mask of the wrong cells.
+    """
+
+    doubt: str
+    remedy: str = ""
+    readable: Numbers | Texts | None = None
+    wrong: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class UnusableColumn(_UnreadColumn):
     """A column that was not read; using it is an error.
 
     Attributes
@@ -199,16 +200,7 @@ class UnusableColumn:
     reason : str
     """
 
-    size: int
     reason: str
-
-    @property
-    def missing(self) -> np.ndarray:
-        """No value is known to be missing."""
-        return np.zeros(self.size, dtype=bool)
-
-    def __len__(self) -> int:
-        return self.size
 
 
 Column = Numbers | Texts | UnclearNumbers | UnusableColumn
@@ -216,10 +208,10 @@ Column = Numbers | Texts | UnclearNumbers | UnusableColumn
 
 def check_usable(columns: Mapping[str, Column], source: str) -> None:
     """Raise an error if a column cannot be used at all."""
-    for name, one in columns.items():
-        if isinstance(one, UnusableColumn):
+    for name, column in columns.items():
+        if isinstance(column, UnusableColumn):
             raise TableError(
-                f"column {name!r} of {source} cannot be used: {one.reason}."
+                f"column {name!r} of {source} cannot be used: {column.reason}."
             )
 
 
@@ -236,16 +228,18 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
     """
     check_usable(columns, source)
     unclear = {k: x for k, x in columns.items() if isinstance(x, UnclearNumbers)}
-    for name, one in unclear.items():
-        if one.remedy:
-            raise TableError(f"{source}, column {name!r}: {one.doubt}; {one.remedy}.")
-    doubts = [f"column {name!r}: {one.doubt}" for name, one in unclear.items()]
+    for name, column in unclear.items():
+        if column.remedy:
+            raise TableError(
+                f"{source}, column {name!r}: {column.doubt}; {column.remedy}."
+            )
+    doubts = [f"column {name!r}: {column.doubt}" for name, column in unclear.items()]
     if not doubts:
         return
     shown = "; ".join(doubts[:N_DOUBTS])
     more = len(doubts) - N_DOUBTS
     problem, advice = "cells that are no numbers", "Correct them, or give"
-    if any(column.rest is None for column in unclear.values()):
+    if any(column.readable is None for column in unclear.values()):
         problem, advice = "ambiguous numbers", "Give"
     raise TableError(
         f"{source} has {problem}. {shown[0].upper()}{shown[1:]}"
@@ -257,12 +251,12 @@ def check_clear(columns: Mapping[str, Column], source: str, remedy: str = "") ->
 
 @dataclass(frozen=True)
 class TextStyle:
-    """How a text table is written.
+    """The separators of a text table.
 
     Attributes
     ----------
     separator : str
-        Between cells.
+        The character between cells.
     decimal : {".", ","}
     """
 
@@ -276,16 +270,16 @@ class Table:
 
     Attributes
     ----------
-    columns : mapping from names to Numbers or Texts
+    columns : mapping from names to Numbers, Texts, UnclearNumbers or UnusableColumn
     n_rows : int
     source : str
         Name of its file.
     remarks : list of str
-        What was detected about the file: encoding, separator and so on.
+        Remarks on the detected encoding, separator and so on.
     style : TextStyle
-        For tables that are written in the same way.
+        The separators, for tables that are to be written in the same way.
     row_names : str or None
-        The column that names the rows, if one is known to.
+        The column with the names of the rows, if the layout says which it is.
     """
 
     columns: Mapping[str, Column]
@@ -300,32 +294,34 @@ class Table:
         """Names of all columns."""
         return list(self.columns)
 
-    def some_rows(self, kept: np.ndarray) -> Table:
+    def some_rows(self, mask: np.ndarray) -> Table:
         """The table of the rows where a mask is true."""
-        columns = {name: _some_rows(one, kept) for name, one in self.columns.items()}
-        return replace(self, columns=columns, n_rows=int(kept.sum()))
+        columns = {
+            name: _some_rows(column, mask) for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns, n_rows=int(mask.sum()))
 
     def column(self, name: str, what: str) -> Column:
         """A column by name; ``what`` is named in the error if it does not exist."""
         if name not in self.columns:
             error = unknown_column(what, name, self.names)
-            raise UnknownColumn(f"{error}{turned_words(self, [name])}")
+            raise UnknownColumn(f"{error}{transpose_hint(self, [name])}")
         return self.columns[name]
 
 
-def turned_words(table: Table, missing: Sequence[str]) -> str:
-    """A hint if a table without some columns has its samples in columns; else empty."""
+def transpose_hint(table: Table, missing: Sequence[str]) -> str:
+    """A hint if a table without some columns seems to have its samples in columns."""
     first, *others = table.columns.values()
     if not isinstance(first, Texts):
         return ""
-    found = [name for name in missing if name in first.levels]
-    if found:
+    matches = [name for name in missing if name in first.levels]
+    if matches:
         return (
-            f" The first column has {found[0]!r}: if the columns are the samples, use "
-            "--transpose."
+            f" The first column has {matches[0]!r}: if the columns are the samples, "
+            "use --transpose."
         )
     are_names = len(first.levels) == len(first) and len(others) >= N_SAMPLES
-    if are_names and all(isinstance(one, Numbers) for one in others):
+    if are_names and all(isinstance(column, Numbers) for column in others):
         return (
             " The first column looks like names of features: if the columns are the "
             "samples, use --transpose, with --labels FILE if a file of its own has "
@@ -334,43 +330,45 @@ def turned_words(table: Table, missing: Sequence[str]) -> str:
     return ""
 
 
-def _some_rows(column: Column, kept: np.ndarray) -> Column:
+def _some_rows(column: Column, mask: np.ndarray) -> Column:
     if isinstance(column, Texts):
-        places = column.codes[kept]
-        used = np.unique(places[places >= 0])
-        codes = np.full(len(column.levels) + 1, -1, np.int32)
-        codes[used] = np.arange(used.size)
-        names = [column.levels[k] for k in used.tolist()]
-        return Texts(codes[places], names, column.are_dates)
+        codes = column.codes[mask]
+        used_levels = np.unique(codes[codes >= 0])
+        # The last entry is for the code -1.
+        new_codes = np.full(len(column.levels) + 1, -1, np.int32)
+        new_codes[used_levels] = np.arange(used_levels.size)
+        levels = [column.levels[k] for k in used_levels.tolist()]
+        return Texts(new_codes[codes], levels, column.are_dates)
     if isinstance(column, StoredNumbers):
-        return column.some_rows(kept)
+        return column.some_rows(mask)
     if isinstance(column, Numbers):
-        return Numbers(column.values[kept], column.format)
-    if isinstance(column, UnclearNumbers) and column.rest is not None:
+        return Numbers(column.values[mask], column.format)
+    if isinstance(column, UnclearNumbers) and column.readable is not None:
         assert column.wrong is not None
-        rest = _some_rows(column.rest, kept)
-        assert isinstance(rest, (Numbers, Texts))
-        column = replace(column, rest=rest, wrong=column.wrong[kept])
-    return replace(column, size=int(kept.sum()))
+        readable = _some_rows(column.readable, mask)
+        assert isinstance(readable, (Numbers, Texts))
+        column = replace(column, readable=readable, wrong=column.wrong[mask])
+    return replace(column, size=int(mask.sum()))
 
 
-def in_order(
+def sorted_texts(
     codes: np.ndarray, levels: list[str | None], are_dates: bool = False
 ) -> Texts:
     """Texts with their levels stripped and sorted; empty ones and None are missing."""
-    stripped = [None if one is None else one.strip(STRIPPED) for one in levels]
-    known = sorted({one for one in stripped if one})
-    place = {one: k for k, one in enumerate(known)}
+    stripped = [None if level is None else level.strip(STRIPPED) for level in levels]
+    ordered = sorted({level for level in stripped if level})
+    position = {level: k for k, level in enumerate(ordered)}
     # The last entry is for the code -1.
-    new = np.array([place.get(one or "", -1) for one in stripped] + [-1], np.int32)
-    return Texts(new[codes], known, are_dates)
+    new_codes = [*(position.get(level or "", -1) for level in stripped), -1]
+    return Texts(np.array(new_codes, np.int32)[codes], ordered, are_dates)
 
 
-# --- Missing values: what a fit makes of them, and what a model does with new ones ----
+# --- Treatment of missing values, in fits and in predictions --------------------------
 
-# indicator: numbers get the median, and a second feature that is 1 where a value is
-# missing if many are; categories get one of their own. median: categories get the most
-# frequent one. refuse: a missing value is an error.
+# indicator: numbers get the median, and, if many are missing, a second feature that is
+# 1 where a value is missing; missing categories become a category of their own. median:
+# numbers get the median, categories the most frequent one. refuse: a missing value is
+# an error.
 INDICATOR, MEDIAN, REFUSE = MODES = ("indicator", "median", "refuse")
 # Fraction of the rows from which the missing values of a number have an indicator.
 LEAST_SHARE = 0.01

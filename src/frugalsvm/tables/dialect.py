@@ -20,23 +20,23 @@ import numpy as np
 
 from ..export.lookups import MISSING_WORDS, STRIPPED
 from ..run.words import different
-from .columns import TableError, Texts, in_order, listed
+from .columns import TableError, Texts, listed, sorted_texts
 from .formats import (
     OPEN,
     FormatRule,
     Readings,
     are_whole,
-    may_be_dates,
-    may_be_numbers,
-    tells_points,
+    has_decimal_points,
+    look_like_dates,
+    look_like_numbers,
 )
 
-# If two fit equally well, the first is used: commas may be in numbers or names.
+# If two fit equally well, the first is used: numbers and names may contain commas.
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-# Number of rows that a guess is based on.
+# Number of rows that the guess is based on.
 N_ROWS = 200
-# The line that tells Excel the separator.
-TOLD = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
+# A first line that tells Excel the separator.
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINES = re.compile(r"(?: *(?:\r\n|\n|\r))*")
 _ANY_NUMBER = re.compile(r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*")
@@ -44,7 +44,7 @@ _ANY_NUMBER = re.compile(r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text table is written.
+    """The separator and the header line of a text table.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Dialect:
     names : list of str
         Column names; all different.
     remarks : list of str
-        What the user should know.
+        Remarks for the user.
     skipped : int
         Lines before the first row, including the header line.
     """
@@ -76,21 +76,21 @@ def guess(sample: str, source: str, is_whole: bool) -> Dialect:
     """
     if not sample.strip():
         raise TableError(f"{source} is empty; it needs a header line and some rows.")
-    told = TOLD.match(sample)
-    start = _BLANK_LINES.match(sample, told.end() if told else 0)
+    declared = _SEPARATOR_LINE.match(sample)
+    start = _BLANK_LINES.match(sample, declared.end() if declared else 0)
     assert start is not None
-    rest = sample[start.end() :]
-    if told is None:
-        separator, rows = _separator(rest, is_whole)
+    table = sample[start.end() :]
+    if declared is None:
+        separator, rows = _separator(table, is_whole)
     else:
-        separator, rows = told[1], _rows(rest, told[1], is_whole)
+        separator, rows = declared[1], _rows(table, declared[1], is_whole)
     remarks = []
     if separator != ",":
         remarks.append(f"cells are separated by {SEPARATORS[separator]}")
     names, renamed = unique_names(rows[0], source)
-    remarks += renamed
     n_blank = len(_LINE_END.findall(start[0]))
-    return Dialect(separator, names, remarks, int(told is not None) + n_blank + 1)
+    n_skipped = int(declared is not None) + n_blank + 1
+    return Dialect(separator, names, remarks + renamed, n_skipped)
 
 
 def _separator(sample: str, is_whole: bool) -> tuple[str, list[list[str]]]:
@@ -115,8 +115,8 @@ def _rows(sample: str, separator: str, is_whole: bool) -> list[list[str]]:
     limit = csv.field_size_limit(max(len(sample), 2**17))
     try:
         # A row is a list of cells; blank lines have none.
-        read = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-        rows = list(islice((row for row in read if row), N_ROWS + 1))
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        rows = list(islice((row for row in reader if row), N_ROWS + 1))
     except csv.Error:
         return [[sample.split("\n", 1)[0]]]
     finally:
@@ -142,31 +142,29 @@ def unique_names(header: list[str], source: str) -> tuple[list[str], list[str]]:
             f"{n_empty} column{'s' * (n_empty > 1)} without a name: renamed 'column N'"
         )
     counts = Counter(filled)
-    twice = [name for name, n in counts.items() if n > 1]
-    if twice:
+    repeated = [name for name, n in counts.items() if n > 1]
+    if repeated:
         remarks.append(
-            f"{listed(twice)} appear{'s' * (len(twice) == 1)} more than once in the "
-            "header line: renamed 'name (2)' and so on"
+            f"{listed(repeated)} appear{'s' * (len(repeated) == 1)} more than once in "
+            "the header line: renamed 'name (2)' and so on"
         )
     return different(filled), remarks
 
 
-# --- ColumnBuilder: builds a column of a text table chunk by chunk --------------------
+# --- Columns of a text table, built chunk by chunk ------------------------------------
 
 MISSING = frozenset(MISSING_WORDS)
 _INFINITE = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
-# Number of cells up to which Python is faster than pandas.
-N_FEW = 1000
 
 
 class Kind(Enum):
-    """What a column appears to be so far."""
+    """The contents of a column, as far as it has been read."""
 
     EMPTY = "empty"
     # Numbers in the usual format of programs.
     PLAIN = "plain"
     # Strings that are numbers in another format.
-    WRITTEN = "written"
+    FORMATTED = "formatted"
     TEXT = "text"
     # Numbers and strings; the column must be read again as text.
     MIXED = "mixed"
@@ -178,9 +176,9 @@ class ColumnBuilder:
     Parameters
     ----------
     rule : FormatRule, default=OPEN
-        What is known about its numbers.
+        The formats that its numbers may have.
     is_text : bool, default=False
-        Whether cells are strings, and are to be kept as such.
+        Whether cells are strings that must not become numbers.
     missing : frozenset of str, default=MISSING
         Strings that mean a missing value.
 
@@ -188,9 +186,9 @@ class ColumnBuilder:
     ----------
     kind : Kind
     size : int
-        Rows so far.
-    may_have_points : bool
-        Whether plain numbers may have points.
+        Number of rows so far.
+    has_floats : bool
+        Whether pandas read some numbers as floats, so that they may have points.
     """
 
     def __init__(
@@ -201,15 +199,14 @@ class ColumnBuilder:
     ):
         self.kind = Kind.EMPTY
         self.size = 0
-        self.may_have_points = False
+        self.has_floats = False
         self._rule, self._is_text, self._missing = rule, is_text, missing
         self._numbers: list[np.ndarray] = []
-        # Those of chunks with points.
-        self._pointed: list[np.ndarray] = []
+        self._floats: list[np.ndarray] = []
         self._codes: list[np.ndarray] = []
-        self._place: dict[str | None, int] = {}
+        self._code_of: dict[str | None, int] = {}
 
-    # What few columns need is computed on demand: a table may be wide.
+    # Few columns need the following, and a table may be wide: it is computed on demand.
 
     @cached_property
     def readings(self) -> Readings:
@@ -217,24 +214,19 @@ class ColumnBuilder:
         return Readings(self._rule)
 
     @cached_property
-    def tells_points(self) -> bool:
+    def has_decimal_points(self) -> bool:
         """Whether points of plain numbers are certainly decimal points."""
-        return any(map(tells_points, self._pointed))
+        return any(map(has_decimal_points, self._floats))
 
     @cached_property
     def are_whole(self) -> bool:
         """Whether all plain numbers are whole."""
         return all(map(are_whole, self._numbers))
 
-    @property
-    def may_have_zeros(self) -> bool:
-        """Whether plain numbers may be written with a point and trailing zeros."""
-        return self.may_have_points and self.are_whole
-
     @cached_property
-    def may_be_dates(self) -> bool:
+    def look_like_dates(self) -> bool:
         """Whether all plain numbers may be months or times."""
-        return all(map(may_be_dates, self._numbers))
+        return all(map(look_like_dates, self._numbers))
 
     def add(self, series: Any) -> None:
         """Add a chunk, as read by pandas."""
@@ -247,16 +239,16 @@ class ColumnBuilder:
             self._add_texts(series)
         self.size += len(series)
 
-    def _add_numbers(self, values: np.ndarray, may_have_points: bool) -> None:
-        if may_have_points and np.isnan(values).all():
+    def _add_numbers(self, values: np.ndarray, are_floats: bool) -> None:
+        if are_floats and np.isnan(values).all():
             self._add_gaps(values.size)
         elif self.kind in (Kind.EMPTY, Kind.PLAIN):
             self.kind = Kind.PLAIN
             self._numbers.append(values)
-            if may_have_points:
-                self.may_have_points = True
-                self._pointed.append(values)
-        elif self.kind is Kind.WRITTEN and not may_have_points:
+            if are_floats:
+                self.has_floats = True
+                self._floats.append(values)
+        elif self.kind is Kind.FORMATTED and not are_floats:
             self.readings.add_whole(values)
         else:
             self.kind = Kind.MIXED
@@ -264,48 +256,46 @@ class ColumnBuilder:
     def _add_gaps(self, n: int) -> None:
         if self.kind is Kind.TEXT:
             self._codes.append(np.full(n, -1, np.int32))
-        elif self.kind is Kind.WRITTEN:
+        elif self.kind is Kind.FORMATTED:
             self.readings.add_whole(np.full(n, np.nan))
         else:
             self._numbers.append(np.full(n, np.nan))
 
     def _add_texts(self, series: Any) -> None:
-        codes, found = _distinct(series)
-        if not all(isinstance(one, str) for one in found):
+        codes, cells = _distinct(series)
+        if not all(isinstance(cell, str) for cell in cells):
             self.kind = Kind.MIXED
             return
         codes, texts = _without_blanks(
-            codes, found, self._missing, self._rule.is_number
+            codes, cells, self._missing, self._rule.is_number
         )
         if not texts:
             self._add_gaps(codes.size)
         elif self.kind is Kind.TEXT:
-            self._keep(texts, codes)
+            self._append(texts, codes)
         elif self._are_numbers(texts, codes):
-            self.kind = Kind.WRITTEN
+            self.kind = Kind.FORMATTED
         elif self.kind is Kind.EMPTY:
-            self._begin_texts(texts, codes)
+            self.kind = Kind.TEXT
+            # Chunks without any value look like numbers.
+            self._codes.append(np.full(self.size, -1, np.int32))
+            self._append(texts, codes)
         else:
             self.kind = Kind.MIXED
 
     def _are_numbers(self, texts: list[str], codes: np.ndarray) -> bool:
-        """Whether strings are numbers, like those so far."""
-        if self._is_text or self.may_have_points or not may_be_numbers(texts):
+        """Whether strings are numbers, like the cells so far."""
+        if self._is_text or self.has_floats or not look_like_numbers(texts):
             return False
         for values in self._numbers:
             self.readings.add_whole(values)
         self._numbers = []
         return self.readings.add(texts, codes)
 
-    def _begin_texts(self, texts: list[str], codes: np.ndarray) -> None:
-        self.kind = Kind.TEXT
-        # Chunks without any value look like numbers.
-        self._codes.append(np.full(self.size, -1, np.int32))
-        self._keep(texts, codes)
-
-    def _keep(self, texts: list[str], codes: np.ndarray) -> None:
-        places = [self._place.setdefault(one, len(self._place)) for one in texts]
-        self._codes.append(np.array([*places, -1], np.int32)[codes])
+    def _append(self, texts: list[str], codes: np.ndarray) -> None:
+        code_of = self._code_of
+        new_codes = [code_of.setdefault(text, len(code_of)) for text in texts]
+        self._codes.append(np.array([*new_codes, -1], np.int32)[codes])
 
     def numbers(self) -> np.ndarray:
         """The plain numbers."""
@@ -313,36 +303,36 @@ class ColumnBuilder:
 
     def texts(self) -> Texts:
         """The strings."""
-        return in_order(np.concatenate(self._codes), list(self._place))
+        return sorted_texts(np.concatenate(self._codes), list(self._code_of))
 
 
 def _distinct(series: Any) -> tuple[np.ndarray, Sequence[Any]]:
     """The code of each cell, -1 if it is empty, and the distinct cells."""
     from pandas import factorize
 
-    if len(series) > N_FEW:
+    if len(series) > 1000:
         return factorize(series)
     # For few cells this takes a tenth of the time.
-    place: dict[Any, int] = {}
+    code_of: dict[Any, int] = {}
     codes = [
-        -1 if one != one else place.setdefault(one, len(place))
-        for one in series.tolist()
+        -1 if cell != cell else code_of.setdefault(cell, len(code_of))
+        for cell in series.tolist()
     ]
-    return np.array(codes, np.int32), list(place)
+    return np.array(codes, np.int32), list(code_of)
 
 
 def _without_blanks(
-    codes: np.ndarray, found: Sequence[str], missing: frozenset[str], are_numbers: bool
+    codes: np.ndarray, cells: Sequence[str], missing: frozenset[str], are_numbers: bool
 ) -> tuple[np.ndarray, list[str]]:
     """Stripped and unique strings, without those that mean a missing value.
 
-    Infinite numbers are missing, too.
+    Infinite numbers count as missing.
     """
-    place: dict[str, int] = {}
-    new = [
+    code_of: dict[str, int] = {}
+    new_codes = [
         -1
         if text in missing or (are_numbers and _INFINITE.fullmatch(text))
-        else place.setdefault(text, len(place))
-        for text in (one.strip(STRIPPED) for one in found)
+        else code_of.setdefault(text, len(code_of))
+        for text in (cell.strip(STRIPPED) for cell in cells)
     ]
-    return np.array([*new, -1])[codes], list(place)
+    return np.array([*new_codes, -1])[codes], list(code_of)

@@ -1,4 +1,4 @@
-"""Layout: where in a file, and in which direction, a table is."""
+"""Tables from cells: Excel sheets, and tables whose columns are the samples."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .columns import (
     TextStyle,
     UnclearNumbers,
     WrongRequest,
-    in_order,
     listed,
+    sorted_texts,
 )
 from .dialect import Dialect, unique_names
 from .formats import FormatRules, are_all_numbers, are_whole
@@ -34,7 +34,7 @@ from .text_table import TextTable
 
 @dataclass(frozen=True)
 class Layout:
-    """Where in a file a table is, and which way its rows run.
+    """The place of a table in a file, and the direction of its samples.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Layout:
     is_transposed : bool
         Whether its columns are the samples.
     labels : str or None
-        Path of another table that has the target.
+        Path of another table with the target.
     """
 
     sheet: str | None = None
@@ -52,40 +52,37 @@ class Layout:
 
     @property
     def names_samples(self) -> bool:
-        """Whether the first column has the names of the samples, which are text."""
+        """Whether the first column has the names of the samples, as text."""
         return self.is_transposed or self.labels is not None
 
     @property
     def arguments(self) -> list[str]:
-        """The same as options of the command line."""
-        found = [] if self.sheet is None else ["--sheet", self.sheet]
-        found += ["--transpose"] * self.is_transposed
-        return found if self.labels is None else [*found, "--labels", self.labels]
+        """The layout as options of the command line."""
+        options = [] if self.sheet is None else ["--sheet", self.sheet]
+        options += ["--transpose"] * self.is_transposed
+        return options if self.labels is None else [*options, "--labels", self.labels]
 
 
 # One table with samples in rows.
 USUAL = Layout()
 
 
-# --- Cells in memory, from a spreadsheet or turned around, as a text table to be read -
+# --- Cells in memory, which are read like a text table --------------------------------
 
 
 class Uncomputed(NamedTuple):
-    """A formula without a value in the file; ``place`` is its cell, as in C4."""
+    """A formula without a value in the file; ``cell`` is its position, such as C4."""
 
-    place: str
+    cell: str
 
 
-# Whole numbers below this are written without an exponent or a point.
-_WHOLE = 1e15
-# What to do about a formula without a value.
-_REMEDY = "open the file in a spreadsheet program and save it, which computes it"
-# The column of the names of samples in a table that is turned, if it has none.
+_COMPUTE = "open the file in a spreadsheet program and save it, which computes it"
+# The name of the column of sample names in a transposed table, if it has none.
 SAMPLE = "sample"
 
 
-class Cells(TableFile):
-    """Rows of cells, the first of which has the names, as the bytes of a CSV file.
+class CellFile(TableFile):
+    """A CSV file of rows of cells, the first of which has the column names.
 
     Parameters
     ----------
@@ -110,14 +107,14 @@ class Cells(TableFile):
 
 
 class CellRows(NamedTuple):
-    """Rows of cells, the first of which has the names.
+    """Rows of cells, the first of which has the column names.
 
     Attributes
     ----------
     rows : list of sequences of cells
     remarks : list of str
     style : TextStyle
-        How they were written.
+        The separators of the file.
     """
 
     rows: list[list[Any]]
@@ -131,21 +128,21 @@ def read_cells(
     as_text: set[str],
     formats: FormatRules,
     layout: Layout,
-    words: Mapping[str, Collection[str]],
+    not_missing: Mapping[str, Collection[str]],
 ) -> Table:
     """The table whose first row, or column, has the names of its columns."""
-    rows: list[Sequence[Any]] = [*_framed(name, cells.rows)]
+    rows: list[Sequence[Any]] = [*_without_margins(name, cells.rows)]
     if layout.is_transposed:
-        rows = list(zip(*_headed(name, rows), strict=True))
+        rows = list(zip(*_with_header(name, rows), strict=True))
     header, *body = rows
     for cell in header:
         if isinstance(cell, Uncomputed):
-            raise TableError(f"{name}: the header has {_formula(cell)}; {_REMEDY}.")
-    names, renamed = unique_names([_text(one) for one in header], name)
+            raise TableError(f"{name}: the header has {_formula(cell)}; {_COMPUTE}.")
+    names, renamed = unique_names([_text(cell) for cell in header], name)
     texts = as_text | {names[0]} if layout.names_samples else as_text
-    are_texts = [one in texts for one in names]
-    # Numbers are not read again: as texts, they would depend on the format of others.
-    made: list[Sequence[Any]] = [
+    are_texts = [name in texts for name in names]
+    # Numbers are not written: as text, their meaning would depend on other cells.
+    lines: list[Sequence[Any]] = [
         names,
         *(
             [
@@ -155,9 +152,9 @@ def read_cells(
             for row in body
         ),
     ]
-    with Cells(name, made) as source:
+    with CellFile(name, lines) as source:
         dialect = Dialect(",", names, renamed, 1)
-        table = TextTable(source, "utf-8", dialect, texts, formats, words).read()
+        table = TextTable(source, "utf-8", dialect, texts, formats, not_missing).read()
     columns = {
         name: _with_numbers(
             table.columns[name], [row[j] for row in body], name in texts
@@ -176,82 +173,83 @@ def read_cells(
 
 
 def _with_numbers(column: Column, cells: Sequence[Any], is_text: bool) -> Column:
-    """A column that was read without its cells of numbers, with these."""
+    """A column that was read without its numeric cells, combined with these."""
     formulas = [k for k, cell in enumerate(cells) if isinstance(cell, Uncomputed)]
     if not is_text:
-        column = _joined(column, cells)
+        column = _combined(column, cells)
     if not formulas:
         return column
     row = formulas[0]
     doubt = f"row {row + 1:,} has {_formula(cells[row])}"
-    rest = column.rest if isinstance(column, UnclearNumbers) else column
+    readable = column.readable if isinstance(column, UnclearNumbers) else column
     wrong = np.zeros(len(cells), dtype=bool)
     if isinstance(column, UnclearNumbers) and column.wrong is not None:
         wrong |= column.wrong
     wrong[formulas] = True
-    assert rest is None or isinstance(rest, (Numbers, Texts))
-    return UnclearNumbers(len(cells), doubt, _REMEDY, rest, wrong)
+    assert readable is None or isinstance(readable, (Numbers, Texts))
+    return UnclearNumbers(len(cells), doubt, _COMPUTE, readable, wrong)
 
 
-def _joined(column: Column, cells: Sequence[Any]) -> Column:
+def _combined(column: Column, cells: Sequence[Any]) -> Column:
     values = np.array([float(_text(x)) if _is_number(x) else np.nan for x in cells])
-    known = ~np.isnan(values)
-    if not known.any():
+    are_numbers = ~np.isnan(values)
+    if not are_numbers.any():
         return column
     if isinstance(column, Numbers):
         style = column.format
         if style.decimal is None and not are_whole(values):
             style = replace(style, decimal="," if style.thousands == "." else ".")
-        return Numbers(np.where(known, values, column.values), style)
+        return Numbers(np.where(are_numbers, values, column.values), style)
     if isinstance(column, UnclearNumbers):
-        rest = None if column.rest is None else _joined(column.rest, cells)
-        assert rest is None or isinstance(rest, (Numbers, Texts))
-        return replace(column, rest=rest)
+        if column.readable is None:
+            return column
+        readable = _combined(column.readable, cells)
+        assert isinstance(readable, (Numbers, Texts))
+        return replace(column, readable=readable)
     assert isinstance(column, Texts)
     levels: list[str | None] = [*column.levels, None]
     texts = [
-        _text(cell) if is_known else levels[code]
-        for cell, is_known, code in zip(cells, known, column.codes, strict=True)
+        _text(cell) if is_number else levels[code]
+        for cell, is_number, code in zip(cells, are_numbers, column.codes, strict=True)
     ]
-    is_code = any(one.isdigit() for one in column.levels)
-    if are_all_numbers(column.levels) and not is_code:
+    have_codes = any(level.isdigit() for level in column.levels)
+    if are_all_numbers(column.levels) and not have_codes:
         row = int(np.argmax(column.codes >= 0))
         doubt = f"row {row + 1:,} has the text {texts[row]!r} among numbers"
         return UnclearNumbers(len(cells), doubt, "write it as a number")
-    place: dict[str | None, int] = {}
-    codes = [place.setdefault(one, len(place)) for one in texts]
-    return in_order(np.array(codes, np.int32), list(place), column.are_dates)
+    code_of: dict[str | None, int] = {}
+    codes = [code_of.setdefault(text, len(code_of)) for text in texts]
+    return sorted_texts(np.array(codes, np.int32), list(code_of), column.are_dates)
 
 
 def _formula(cell: Uncomputed) -> str:
-    return f"a formula (cell {cell.place}) without a value in the file"
+    return f"a formula (cell {cell.cell}) without a value in the file"
 
 
-def _headed(name: str, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-    """Rows to be turned: those of R lack a name above the names of the rows."""
-    header, *rest = rows
-    if (
-        header
-        and not _has_content(header[-1])
-        and any(_has_content(r[-1]) for r in rest)
-    ):
+def _with_header(name: str, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Rows to be transposed, with a name for the column of feature names.
+
+    Files written by R lack that name, and their header is one cell shorter.
+    """
+    header, *body = rows
+    if not _has_content(header[-1]) and any(_has_content(row[-1]) for row in body):
         header = [None, *header[:-1]]
     if not _has_content(header[0]):
         header = [SAMPLE, *header[1:]]
-    if not rest:
+    if not body:
         raise TableError(f"{name} has no rows below the names of the samples.")
-    return [header, *rest]
+    return [header, *body]
 
 
-def _framed(name: str, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+def _without_margins(name: str, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Rows of one length, without blank ones and without blank columns at the ends."""
     filled = [row for row in rows if any(map(_has_content, row))]
     if not filled:
         raise TableError(f"{name} is empty; it needs a header line and some rows.")
     width = max(map(len, filled))
     padded = [[*row, *[None] * (width - len(row))] for row in filled]
-    used = [any(_has_content(row[j]) for row in padded) for j in range(width)]
-    first, last = used.index(True), width - used[::-1].index(True)
+    is_filled = [any(_has_content(row[j]) for row in padded) for j in range(width)]
+    first, last = is_filled.index(True), width - is_filled[::-1].index(True)
     return [row[first:last] for row in padded]
 
 
@@ -264,22 +262,23 @@ def _is_number(cell: Any) -> bool:
 
 
 def _text(cell: Any) -> str:
-    """A cell as a CSV file would have it."""
+    """A cell as text in a CSV file."""
     if cell is None or isinstance(cell, Uncomputed):
         return ""
-    if isinstance(cell, float) and cell == round(cell) and abs(cell) < _WHOLE:
+    # Larger whole numbers have an exponent.
+    if isinstance(cell, float) and cell == round(cell) and abs(cell) < 1e15:
         return str(int(cell))
     if isinstance(cell, datetime) and cell.time() == datetime.min.time():
         return cell.date().isoformat()
     return str(cell)
 
 
-# --- Excel workbooks: one of their sheets as rows of cells ----------------------------
+# --- Excel workbooks ------------------------------------------------------------------
 
 SUFFIX = ".xlsx"
-# Rows and columns of a sheet.
+# Maximum numbers of rows and columns of a sheet.
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
-# Characters that a workbook cannot have.
+# Characters that a workbook cannot contain.
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -289,9 +288,9 @@ def is_workbook(source: TableFile) -> bool:
         return False
     try:
         with ZipFile(source.open()) as archive:
-            parts = {one.filename: one.file_size for one in archive.infolist()}
+            parts = {member.filename: member.file_size for member in archive.infolist()}
     except Exception as error:
-        # It raises many kinds for damaged files.
+        # zipfile raises many kinds of errors for damaged files.
         raise TableError(
             f"{source.name} is damaged or truncated ({error}); get a new copy."
         ) from error
@@ -322,7 +321,7 @@ def sheet_rows(source: TableFile, sheet: str | None) -> CellRows:
     openpyxl = _openpyxl(f"read {source.name}")
     try:
         book = openpyxl.load_workbook(source.open(), read_only=True, data_only=True)
-        chosen = _chosen(book, source.name, sheet)
+        chosen = _choose_sheet(book, source.name, sheet)
         rows, remarks, has_blanks = _sheet_rows(chosen)
         if has_blanks:
             formulas = openpyxl.load_workbook(source.open(), read_only=True)
@@ -332,7 +331,7 @@ def sheet_rows(source: TableFile, sheet: str | None) -> CellRows:
     except TableError:
         raise
     except Exception as error:
-        # As above; a sheet is read row by row.
+        # openpyxl raises many kinds of errors, too.
         raise TableError(f"{source.name} cannot be read as Excel: {error}") from error
     if sheet is None and len(book.worksheets) > 1:
         remarks.insert(
@@ -349,27 +348,27 @@ def sheet_rows(source: TableFile, sheet: str | None) -> CellRows:
 
 
 def _sheet_rows(sheet: Any) -> tuple[list[list[Any]], list[str], bool]:
-    """The cells, remarks, and whether some cells are there, but without a value."""
-    # The size that a file gives may be wrong.
+    """The cells, remarks, and whether the file has some cells without a value."""
+    # The stated size may be wrong.
     sheet.reset_dimensions()
     errors: list[str] = []
     rows, has_blanks = [], False
     for row in sheet.iter_rows():
-        rows.append([_value(one, errors) for one in row])
+        rows.append([_value(cell, errors) for cell in row])
         # Cells that are not in the file have no coordinate.
         has_blanks = has_blanks or any(
             value is None and hasattr(cell, "coordinate")
             for cell, value in zip(row, rows[-1], strict=True)
         )
-    if not errors:
-        return rows, [], has_blanks
-    n = len(errors)
-    remark = f"{n:,} cell{'s' * (n > 1)} with an error ({errors[0]}) read as missing"
-    return rows, [remark], has_blanks
+    remarks = []
+    if n := len(errors):
+        cells = f"{n:,} cell{'s' * (n > 1)} with an error"
+        remarks.append(f"{cells} ({errors[0]}) read as missing")
+    return rows, remarks, has_blanks
 
 
 def _mark_formulas(rows: list[list[Any]], sheet: Any) -> None:
-    """Mark the formulas without a value, for a sheet that is read with formulas."""
+    """Mark the formulas without a value; the sheet is one read with its formulas."""
     sheet.reset_dimensions()
     for row, cells in zip(rows, sheet.iter_rows(), strict=True):
         for k, cell in enumerate(cells):
@@ -380,7 +379,7 @@ def _mark_formulas(rows: list[list[Any]], sheet: Any) -> None:
 def write_sheet(file: IO[bytes], columns: Mapping[str, Any]) -> None:
     """Write columns as a workbook of one sheet."""
     openpyxl = _openpyxl("write Excel files")
-    n_rows = max([len(one) for one in columns.values()] or [0])
+    n_rows = max([len(column) for column in columns.values()] or [0])
     if n_rows >= MOST_ROWS or len(columns) > MOST_COLUMNS:
         raise TableError(
             f"an Excel sheet has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
@@ -390,9 +389,9 @@ def write_sheet(file: IO[bytes], columns: Mapping[str, Any]) -> None:
     sheet = book.create_sheet("frugalsvm")
     sheet.append([_cell(sheet, name) for name in columns])
     for row in zip(
-        *(np.asarray(one).tolist() for one in columns.values()), strict=True
+        *(np.asarray(column).tolist() for column in columns.values()), strict=True
     ):
-        sheet.append([_cell(sheet, one) for one in row])
+        sheet.append([_cell(sheet, value) for value in row])
     book.save(file)
 
 
@@ -406,11 +405,11 @@ def _openpyxl(purpose: str) -> Any:
     return openpyxl
 
 
-def _chosen(book: Any, name: str, sheet: str | None) -> Any:
-    titles = [one.title for one in book.worksheets]
+def _choose_sheet(book: Any, name: str, sheet: str | None) -> Any:
+    titles = [sheet.title for sheet in book.worksheets]
     if sheet is None:
-        shown = [one for one in book.worksheets if one.sheet_state == "visible"]
-        return (shown or book.worksheets)[0]
+        visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        return (visible or book.worksheets)[0]
     if sheet in titles:
         return book.worksheets[titles.index(sheet)]
     if sheet.isdigit() and 1 <= int(sheet) <= len(titles):

@@ -1,9 +1,9 @@
 """Number formats of a text table, decided column by column.
 
 ``1.234`` is a little more than one in some countries and more than a thousand in
-others. A column is read with decimal points and with decimal commas in parallel, as
-long as its cells allow both. If only one reading remains, it is used; if two remain
-with different values, only the user can decide.
+others. A column is read both with decimal points and with decimal commas, as long as
+its cells allow both. If only one reading remains, it is used; if two remain with
+different values, only the user can decide.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ DECIMALS = (".", ",")
 # Thousands separators, and characters that look like them.
 GROUPS = {".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"}
 NO_GROUPS = ""
-# Number of strings of a column that are looked at first.
+# Number of strings of a column that are inspected first.
 N_LOOKED_AT = 1000
 _SIGNS = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
 
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How the numbers of a column are written.
+    """The format in which the numbers of a column are written.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ PLAIN, WHOLE = NumberFormat(), NumberFormat(None)
 
 @dataclass(frozen=True)
 class FormatRule:
-    """What is known about a column's format before it is read.
+    """The formats that the numbers of a column may have, set before it is read.
 
     Attributes
     ----------
@@ -70,7 +70,8 @@ class FormatRule:
     is_number : bool
         Whether the column is known to be numeric, so that other text is an error.
     was_whole : bool
-        Whether all numbers so far were whole, so that 1.234 may also be whole.
+        Whether all numbers of an earlier table were whole, so that 1.234 may also be
+        whole.
     """
 
     decimal: str | None = None
@@ -84,11 +85,11 @@ class FormatRule:
             object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
 
     @classmethod
-    def of(cls, known: NumberFormat) -> FormatRule:
+    def of(cls, format: NumberFormat) -> FormatRule:
         """The rule for a column whose format is already decided."""
-        if known.decimal is None:
+        if format.decimal is None:
             return cls(is_number=True, was_whole=True)
-        return cls(known.decimal, known.thousands or NO_GROUPS, True)
+        return cls(format.decimal, format.thousands or NO_GROUPS, True)
 
     @property
     def excludes_plain(self) -> bool:
@@ -99,18 +100,18 @@ class FormatRule:
         return str(NumberFormat(self.decimal, self.thousands or None))
 
 
-# Nothing is known; the cells decide.
+# The cells decide.
 OPEN = FormatRule()
 
 
 @dataclass(frozen=True)
 class FormatRules:
-    """What is known about the number formats of a file.
+    """The rules for the number formats of a file.
 
     Attributes
     ----------
     file : FormatRule
-        For all columns without a rule of their own.
+        The rule for all columns that are not in ``columns``.
     columns : mapping from names to FormatRule
     """
 
@@ -148,23 +149,23 @@ class Readings:
     Parameters
     ----------
     rule : FormatRule, default=OPEN
-        What is known in advance.
+        The formats that are allowed.
     """
 
     def __init__(self, rule: FormatRule = OPEN):
         self.rule = rule
         self.doubt: Doubt | None = None
         self._size = 0
-        # Whether all strings may be dates, and whether some certainly are.
-        self._may_be_dates, self._has_dates = True, False
-        self._thousands = _Signs()
+        # Whether all strings look like dates, and whether some certainly are.
+        self._look_like_dates, self._has_dates = True, False
+        self._thousands = _ThousandsEvidence()
         signs = DECIMALS if rule.decimal is None else (rule.decimal,)
         self._all = [_Reading(sign, rule.thousands) for sign in signs]
         self._possible = self._all
 
     def admits(self, texts: Sequence[str]) -> np.ndarray:
         """Which strings are numbers in any format that the rule allows."""
-        return np.logical_or.reduce([one.admits(texts) for one in self._all])
+        return np.logical_or.reduce([reading.admits(texts) for reading in self._all])
 
     def add(self, texts: Sequence[str], codes: np.ndarray) -> bool:
         """Add more cells; returns False if the column is not numeric.
@@ -177,11 +178,11 @@ class Readings:
             For each cell, the position of its text; -1 if it is missing.
         """
         possible = []
-        for one in self._possible:
-            values = one.values(texts)
+        for reading in self._possible:
+            values = reading.values(texts)
             if values is not None:
-                one.pieces.append(np.append(values, np.nan)[codes])
-                possible.append(one)
+                reading.pieces.append(np.append(values, np.nan)[codes])
+                possible.append(reading)
         self._possible = possible
         self._note_dates(texts)
         self._thousands.add(texts)
@@ -194,8 +195,8 @@ class Readings:
 
     def add_whole(self, values: np.ndarray) -> None:
         """Add cells that are whole numbers or missing."""
-        for one in self._possible:
-            one.pieces.append(values)
+        for reading in self._possible:
+            reading.pieces.append(values)
         self._size += values.size
 
     @property
@@ -209,24 +210,24 @@ class Readings:
         return self._possible[0].format if len(self._possible) == 1 else None
 
     def _note_dates(self, texts: Sequence[str]) -> None:
-        if self._may_be_dates:
-            self._may_be_dates = bool(_matches(_DATE, texts).all())
-            has = self._may_be_dates and bool(_matches(_SURE_DATE, texts).any())
+        if self._look_like_dates:
+            self._look_like_dates = bool(_matches(_DATE, texts).all())
+            has = self._look_like_dates and bool(_matches(_SURE_DATE, texts).any())
             self._has_dates = self._has_dates or has
 
     @property
-    def may_be_dates(self) -> bool:
+    def look_like_dates(self) -> bool:
         """Whether all strings may be months, days or times: 06.2019, 14.05, 11.45."""
-        return self._may_be_dates and self._size > 0
+        return self._look_like_dates and self._size > 0
 
     @property
     def are_dates(self) -> bool:
         """Whether they cannot be numbers written by a program: 06.2019, 01.05."""
-        return self.may_be_dates and self._has_dates
+        return self.look_like_dates and self._has_dates
 
     def _note_misfit(self, texts: Sequence[str], codes: np.ndarray) -> None:
         """Remember the first cell that is not a number like the others."""
-        fits = np.array([one.admits(texts) for one in self._all])
+        fits = np.array([reading.admits(texts) for reading in self._all])
         by_cell = np.pad(fits, ((0, 0), (0, 1)), constant_values=True)[:, codes]
         wrong = ~by_cell.any(axis=0)
         if not wrong.any():
@@ -236,8 +237,8 @@ class Readings:
         self.doubt = Doubt(self._size + row, texts[codes[row]])
 
     def _note_difference(self, texts: Sequence[str], codes: np.ndarray) -> None:
-        """Remember the first cell that the two readings give different values."""
-        first, second = (one.pieces[-1] for one in self._all)
+        """Remember the first cell that has different values in the two readings."""
+        first, second = (reading.pieces[-1] for reading in self._all)
         # NaN, where cells are missing, differs from NaN.
         differs = (first != second) & (codes >= 0)
         if differs.any():
@@ -261,14 +262,14 @@ class Readings:
         is_plain = plain_by_default and not self._thousands.are_likely
         return PLAIN if is_plain and points.thousands is None else None
 
-    def numbers(self, found: NumberFormat) -> np.ndarray:
+    def numbers(self, format: NumberFormat) -> np.ndarray:
         """The values of all cells in a format."""
-        signs = [one.decimal for one in self._possible]
-        place = signs.index(found.decimal) if found.decimal in signs else 0
-        return np.concatenate(self._possible[place].pieces)
+        signs = [reading.decimal for reading in self._possible]
+        index = signs.index(format.decimal) if format.decimal in signs else 0
+        return np.concatenate(self._possible[index].pieces)
 
 
-class _Signs:
+class _ThousandsEvidence:
     """Evidence on whether points are decimal or thousands separators."""
 
     def __init__(self) -> None:
@@ -277,10 +278,10 @@ class _Signs:
     def add(self, texts: Sequence[str]) -> None:
         """Add more strings."""
         if self._have_three:
-            pointed = [one for one in texts if "." in one]
-            self._has_none = self._has_none or len(pointed) < len(texts)
+            pointed = [text for text in texts if "." in text]
+            self._has_none |= len(pointed) < len(texts)
             self._have_three = bool(_matches(_THREE_DIGITS, pointed).all())
-            self._has_zero = self._has_zero or any(one.endswith("0") for one in pointed)
+            self._has_zero |= any(text.endswith("0") for text in pointed)
 
     @property
     def are_likely(self) -> bool:
@@ -293,15 +294,16 @@ class _Signs:
 
 
 class _Reading:
-    """The numbers of a column, for a given decimal separator."""
+    """The numbers of a column, read with one decimal separator."""
 
     def __init__(self, decimal: str, thousands: str | None):
         self.decimal = decimal
         self.thousands: str | None = None
         self.pieces: list[np.ndarray] = []
-        self._others: Sequence[str] = [one for one in GROUPS if one != decimal]
+        # The thousands separators that the column may have.
+        self._groups: Sequence[str] = [group for group in GROUPS if group != decimal]
         if thousands is not None:
-            self._others = [one for one in self._others if one == thousands]
+            self._groups = [group for group in self._groups if group == thousands]
 
     @property
     def format(self) -> NumberFormat:
@@ -309,30 +311,25 @@ class _Reading:
 
     def admits(self, texts: Sequence[str]) -> np.ndarray:
         """Which strings are numbers with this separator and any thousands separator."""
-        each = [_fits(texts, self.decimal, one) for one in (None, *self._others)]
+        each = [_fits(texts, self.decimal, group) for group in (None, *self._groups)]
         return np.logical_or.reduce(each)
 
     def values(self, texts: Sequence[str]) -> np.ndarray | None:
         """The numbers; None unless all strings are numbers."""
-        fits = _fits(texts, self.decimal, self.thousands).all()
-        return self._converted(texts) if fits or self._find_groups(texts) else None
-
-    def _find_groups(self, texts: Sequence[str]) -> bool:
-        """Detect the thousands separator, unless it is known."""
-        if self.thousands is not None:
-            return False
-        for one in self._others:
-            if _fits(texts, self.decimal, one).all():
-                self.thousands = one
-                return True
-        return False
-
-    def _converted(self, texts: Sequence[str]) -> np.ndarray:
+        if not _fits(texts, self.decimal, self.thousands).all():
+            # Detect the thousands separator, unless an earlier chunk has one.
+            groups = self._groups if self.thousands is None else ()
+            for group in groups:
+                if _fits(texts, self.decimal, group).all():
+                    self.thousands = group
+                    break
+            else:
+                return None
         signs = dict.fromkeys(GROUPS[self.thousands], "") if self.thousands else {}
         if self.decimal == ",":
             signs[","] = "."
         table = str.maketrans(signs)
-        return np.array([float(one.translate(table)) for one in texts], np.float64)
+        return np.array([float(text.translate(table)) for text in texts], np.float64)
 
 
 def _fits(texts: Sequence[str], decimal: str, thousands: str | None) -> np.ndarray:
@@ -343,7 +340,8 @@ def _fits(texts: Sequence[str], decimal: str, thousands: str | None) -> np.ndarr
 def _matches(pattern: str, texts: Sequence[str]) -> np.ndarray:
     """Which strings match a regular expression in full."""
     fullmatch = re.compile(pattern).fullmatch
-    return np.fromiter((fullmatch(one) is not None for one in texts), bool, len(texts))
+    matches = (fullmatch(text) is not None for text in texts)
+    return np.fromiter(matches, bool, len(texts))
 
 
 @cache
@@ -376,23 +374,25 @@ _FOREIGN = (
 
 def have_commas(texts: Sequence[str]) -> bool:
     """Whether at least half of the strings look like numbers with decimal commas."""
-    some = texts[:N_LOOKED_AT]
-    n = sum(re.fullmatch(_FOREIGN, one) is not None for one in some)
-    return 0 < len(some) <= 2 * n
+    sample = texts[:N_LOOKED_AT]
+    n = sum(re.fullmatch(_FOREIGN, text) is not None for text in sample)
+    return 0 < len(sample) <= 2 * n
 
 
-def may_be_numbers(texts: Sequence[str]) -> bool:
+def look_like_numbers(texts: Sequence[str]) -> bool:
     """Whether the first strings are numbers, so that a closer look is worthwhile."""
     return are_all_numbers(texts[:N_LOOKED_AT])
 
 
 def are_all_numbers(texts: Sequence[str]) -> bool:
     """Whether each string is a number in some format, not necessarily the same."""
-    return all(any(one.fullmatch(text) for one in _any()) for text in texts)
+    patterns = _patterns()
+    return all(any(pattern.fullmatch(text) for pattern in patterns) for text in texts)
 
 
 @cache
-def _any() -> tuple[re.Pattern[str], ...]:
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Regular expressions for numbers in all formats."""
     return tuple(
         re.compile(_pattern(sign, group))
         for sign in DECIMALS
@@ -403,30 +403,31 @@ def _any() -> tuple[re.Pattern[str], ...]:
 
 def are_whole(values: np.ndarray) -> bool:
     """Whether all numbers are whole, apart from missing ones."""
-    known = values[~np.isnan(values)]
-    return bool((np.isfinite(known) & (known == np.round(known))).all())
+    observed = values[~np.isnan(values)]
+    return bool((np.isfinite(observed) & (observed == np.round(observed))).all())
 
 
-def may_be_dates(values: np.ndarray) -> bool:
+def look_like_dates(values: np.ndarray) -> bool:
     """Whether numbers may be months (06.2019), days or times."""
-    known = values[~np.isnan(values)]
-    if not np.isfinite(known).all():
+    observed = values[~np.isnan(values)]
+    if not np.isfinite(observed).all():
         return False
-    first = np.floor(known)
-    rest = np.round((known - first) * 10_000)
-    is_month = (first >= 1) & (first <= 12) & (rest >= 1900) & (rest < 2100)
-    is_short = (first >= 0) & (first <= 31) & (rest < 6000) & (rest % 100 == 0)
-    return bool((is_month | is_short).all())
+    first = np.floor(observed)
+    fractions = np.round((observed - first) * 10_000)
+    is_month = (first >= 1) & (first <= 12) & (fractions >= 1900) & (fractions < 2100)
+    is_day_or_time = (first >= 0) & (first <= 31) & (fractions < 6000)
+    is_day_or_time &= fractions % 100 == 0
+    return bool((is_month | is_day_or_time).all())
 
 
-def tells_points(values: np.ndarray) -> bool:
+def has_decimal_points(values: np.ndarray) -> bool:
     """Whether the points cannot be thousands separators: 0.5, 2.0625, 1234.5."""
-    known = np.abs(values[np.isfinite(values)])
-    if ((known > 0) & (known < 1)).any():
+    observed = np.abs(values[np.isfinite(values)])
+    if ((observed > 0) & (observed < 1)).any():
         return True
     # Larger numbers have no thousandths, and would overflow.
-    thousandths = known[known < 1e15] * 1000
-    return not may_be_dates(values) and bool(
-        ((known >= 1000) & (known != np.round(known))).any()
+    thousandths = observed[observed < 1e15] * 1000
+    return not look_like_dates(values) and bool(
+        ((observed >= 1000) & (observed != np.round(observed))).any()
         or (np.abs(thousandths - np.round(thousandths)) > 1e-6 * thousandths).any()
     )

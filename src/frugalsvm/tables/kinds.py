@@ -28,29 +28,27 @@ from .columns import (
 from .formats import are_all_numbers
 from .identifiers import (
     DIFFERENT,
+    are_subjects,
     are_survey_weights,
     has_groups,
     is_id_name,
     is_weight_name,
     numbers_rows,
-    says_subjects,
 )
 from .text_table import shortened
 
-# --- Columns of numbers in which a few other cells are left, which would pass for text
+# --- Columns of numbers that a few other cells turn into text -------------------------
 
-# Fraction of the cells that are numbers in such a column.
+# Minimum fraction of the cells that are numbers in such a column.
 LEAST_SHARE = 0.9
 # Up to this number of distinct numbers may be codes of categories.
 MOST_CODES = 20
 # Maximum number of columns, and of cells in each, that an error describes.
 N_COLUMNS, N_CELLS = 5, 3
-# What makes texts of numbers.
+# Signs that turn numbers into text.
 SIGNS = "%$€£¥"
-# Lines that may follow the header line to describe the columns.
-N_HEADERS = 2
-# Strings that may be numbers, and codes like 007.
-_MAY_BE = re.compile(r"[-+]?[.,]?[0-9]")
+# Beginnings of numbers, and codes like 007.
+_NUMBER_START = re.compile(r"[-+]?[.,]?[0-9]")
 _CODE = re.compile(r"0[0-9]+")
 
 
@@ -63,29 +61,35 @@ def check_strays(columns: Mapping[str, Texts], source: str) -> None:
     source : str
         Name of their file.
     """
-    found = {name: _strays(one) for name, one in columns.items()}
-    strays = {name: levels for name, levels in found.items() if levels is not None}
+    strays = {
+        name: levels
+        for name, column in columns.items()
+        if (levels := _strays(column)) is not None
+    }
     if not strays:
         return
-    words = [_words(name, columns[name], levels) for name, levels in strays.items()]
-    more = len(words) - N_COLUMNS
+    descriptions = [
+        _description(name, columns[name], levels) for name, levels in strays.items()
+    ]
+    more = len(descriptions) - N_COLUMNS
     raise TableError(
         f"{source} has columns of numbers that a few other cells turn into text: "
-        + "; ".join(words[:N_COLUMNS])
+        + "; ".join(descriptions[:N_COLUMNS])
         + (f"; and {more:,} more column{'s' * (more > 1)}" if more > 0 else "")
-        + f". Correct these cells{_how({k: columns[k] for k in strays}, strays)}, or "
-        "empty them if the values are missing; --exclude NAME drops a column, "
-        "--categorical NAME takes it as categories."
+        + f". Correct these cells{_correction(columns, strays)}, or empty them if the "
+        "values are missing; --exclude NAME drops a column, --categorical NAME takes "
+        "it as categories."
     )
 
 
-def _how(columns: Mapping[str, Texts], strays: Mapping[str, np.ndarray]) -> str:
-    """What to do about such cells, if they tell."""
+def _correction(columns: Mapping[str, Texts], strays: Mapping[str, np.ndarray]) -> str:
+    """A hint how to correct such cells, if they allow one."""
     cells = [columns[name].levels[k] for name, levels in strays.items() for k in levels]
-    if any(one.endswith("%") for one in cells):
+    if any(cell.endswith("%") for cell in cells):
         return " (remove the % signs)"
     last = max(int(_rows(columns[name], levels)[-1]) for name, levels in strays.items())
-    if last < N_HEADERS:
+    # Up to two lines below the header line may describe the columns.
+    if last < 2:
         return " (delete the lines below the header line that describe the columns)"
     return ""
 
@@ -93,16 +97,16 @@ def _how(columns: Mapping[str, Texts], strays: Mapping[str, np.ndarray]) -> str:
 def sign_of_numbers(column: Texts) -> str:
     """The sign that numbers have in most cells of a text column; empty if none."""
     for sign in SIGNS:
-        texts = [one.removeprefix(sign).removesuffix(sign) for one in column.levels]
-        if texts != list(column.levels):
-            texts = [one.strip() for one in texts]
-            if _is_most(column, _are_numbers(texts)):
-                return sign
+        texts = [level.removeprefix(sign).removesuffix(sign) for level in column.levels]
+        if texts != list(column.levels) and _is_most(
+            column, _are_numbers([text.strip() for text in texts])
+        ):
+            return sign
     return ""
 
 
 def _strays(column: Texts) -> np.ndarray | None:
-    """The levels that are no numbers, in a column of numbers; None if it is none."""
+    """The few levels that are no numbers in a column of numbers; else None."""
     if len(column.levels) <= MOST_CODES:
         return None
     numbers = _are_numbers(column.levels)
@@ -123,12 +127,12 @@ def _is_most(column: Texts, numbers: np.ndarray) -> bool:
 
 def _are_numbers(texts: list[str]) -> np.ndarray:
     return np.array(
-        [_MAY_BE.match(one) is not None and are_all_numbers([one]) for one in texts],
+        [bool(_NUMBER_START.match(text)) and are_all_numbers([text]) for text in texts],
         dtype=bool,
     )
 
 
-def _words(name: str, column: Texts, strays: np.ndarray) -> str:
+def _description(name: str, column: Texts, strays: np.ndarray) -> str:
     rows = _rows(column, strays)
     n_known = int((column.codes >= 0).sum())
     cells = [
@@ -147,7 +151,7 @@ def _rows(column: Texts, levels: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.isin(column.codes, levels))
 
 
-# --- Classify the columns of a table: numbers, categories, or nothing to learn from ---
+# --- Kinds of columns -----------------------------------------------------------------
 
 NUMBER, CATEGORY = "number", "category"
 # Maximum number of values of a text column that is taken as categorical in any case, of
@@ -156,32 +160,23 @@ NUMBER, CATEGORY = "number", "category"
 MAX_LEVELS, MANY_LEVELS, MOST_LEVELS = 20, 60, 1000
 # A category in fewer rows is rare; two or more are merged into one.
 MIN_LEVEL = 5
-# Fraction of the rows in rare values, and mean length of the texts, of such a column.
-MOST_RARE, MOST_LENGTH = 0.1, 30
-# What columns are that name the rows, or the persons in them.
+# Maximum fraction of the rows in rare values of a column with many values.
+MOST_RARE = 0.1
+# Reasons to drop a column.
 IDENTIFIERS, ROW_NAMES = "identifiers", "names of the rows"
-# Maximum number of cells in all features of such a column.
+# Maximum number of cells in all features of text columns.
 MOST_CELLS = 10**8
-# Maximum number of features that all text columns of a table may have together if any
-# of them has more than the least number of values.
-MANY_FEATURES = 5000
-DATE = re.compile(
+_DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
     r"|\d{1,2}[ -]?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]?\d{2,4})"
     r"([T ]\d{1,2}:\d{2}.*)?",
     re.IGNORECASE,
 )
-# Number of strings that are compared with the date pattern.
-N_DATES = 1000
-# A spread below this fraction of the mean is lost to rounding in standardisation.
-LEAST_SPREAD = 1e-6
-# Larger values, and smaller spreads, overflow or underflow when squared.
-LARGEST, SMALLEST_SPREAD = 1e50, 1e-50
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which columns are used, and how.
+    """The kinds of the columns in use, and the reasons to drop the others.
 
     Attributes
     ----------
@@ -190,8 +185,8 @@ class Plan:
     dropped : tuple of (column, reason)
     target : str
     repeated : tuple of str
-        Columns, in use or not, of which each value stands for a person or sample that
-        has several rows, by its name.
+        Columns, in use or not, whose values are persons or samples with several rows,
+        judged by their names.
     weights : tuple of str
         Columns in use that look like weights of rows in a survey.
     """
@@ -217,7 +212,7 @@ def make_plan(
     categorical: Collection[str] = (),
     min_level: int = MIN_LEVEL,
 ) -> Plan:
-    """Decide how to use the columns of a table.
+    """Decide which columns of a table to use, and how.
 
     Parameters
     ----------
@@ -237,34 +232,36 @@ def make_plan(
     -------
     Plan
     """
-    asked = (("exclude", exclude), ("keep", keep), ("categorical", categorical))
-    for option, names in asked:
+    options = {"exclude": exclude, "keep": keep, "categorical": categorical}
+    for option, names in options.items():
         for name in names:
             if name not in table.columns:
                 raise unknown_column(f"--{option}", name, table.names)
             if option == "exclude" and name == target:
                 raise WrongRequest(f"--exclude: {name!r} is the target.")
-    wanted = {name: table.columns[name] for name in (*keep, *categorical)}
-    check_usable(wanted, table.source)
+    requested = (*keep, *categorical)
+    check_usable({name: table.columns[name] for name in requested}, table.source)
     columns = table.columns.items()
-    used = {
-        name: one
-        for name, one in columns
-        if name not in (target, *exclude) and not isinstance(one, UnusableColumn)
+    usable = {
+        name: column
+        for name, column in columns
+        if name not in (target, *exclude) and not isinstance(column, UnusableColumn)
     }
     check_clear(
-        used,
+        usable,
         table.source,
         ". Alternatively, use --categorical to read them as text, or --exclude to "
         "drop them",
     )
     texts = {
-        name: one
-        for name, one in used.items()
-        if isinstance(one, Texts) and name not in (table.row_names, *keep, *categorical)
+        name: column
+        for name, column in usable.items()
+        if isinstance(column, Texts) and name not in (table.row_names, *requested)
     }
-    named = {name: one for name, one in texts.items() if not is_id_name(name)}
-    check_strays(named, table.source)
+    check_strays(
+        {name: column for name, column in texts.items() if not is_id_name(name)},
+        table.source,
+    )
     most = many_levels(table.n_rows, len(texts))
     kinds: dict[str, str] = {}
     dropped = []
@@ -278,7 +275,7 @@ def make_plan(
         if name == table.row_names:
             dropped.append((name, ROW_NAMES))
             continue
-        rule = _LevelRule(name in (*keep, *categorical), most, min_level)
+        rule = _LevelRule(name in requested, most, min_level)
         kind, reason = _judge(name, column, name in keep, rule)
         if reason:
             dropped.append((name, reason))
@@ -294,7 +291,7 @@ def make_plan(
     repeated = [
         name
         for name, column in columns
-        if name != target and _repeats(name, column, reasons.get(name, ""))
+        if name != target and _is_repeated(name, column, reasons.get(name, ""))
     ]
     weights = [
         name
@@ -306,19 +303,19 @@ def make_plan(
     return Plan(kinds, tuple(dropped), target, tuple(repeated), tuple(weights))
 
 
-def _repeats(name: str, column: Column, reason: str) -> bool:
-    """Whether a column has persons or samples that are in several rows."""
+def _is_repeated(name: str, column: Column, reason: str) -> bool:
+    """Whether the values of a column are persons or samples with several rows."""
     if not isinstance(column, (Numbers, Texts)):
         return False
-    known = ~column.missing
+    observed = ~column.missing
     if isinstance(column, Texts):
         n_different = len(column.levels)
     else:
-        values = column.values[known]
+        values = column.values[observed]
         if not np.isfinite(values).all() or (values != np.round(values)).any():
             return False
         n_different = np.unique(values).size
-    n_known = int(known.sum())
+    n_known = int(observed.sum())
     if has_groups(name, n_different, n_known):
         return True
     is_id = reason.startswith(IDENTIFIERS) and is_id_name(name)
@@ -346,9 +343,9 @@ def missing_values(table: Table, plan: Plan) -> dict[str, int]:
 
 
 class _LevelRule(NamedTuple):
-    """When a text column is categorical: if it is wanted, or has few enough values."""
+    """A text column is categorical if the user says so, or if it has few values."""
 
-    is_wanted: bool
+    is_requested: bool
     most: int
     min_level: int
 
@@ -360,58 +357,61 @@ def _judge(name: str, column: Column, keep: bool, rule: _LevelRule) -> tuple[str
     if column.missing.all():
         return NUMBER, "empty"
     if isinstance(column, Numbers):
-        return NUMBER, _why_not_numbers(name, column.values, keep)
+        return NUMBER, _why_drop_numbers(name, column.values, keep)
     assert isinstance(column, Texts)
-    return CATEGORY, _why_not_texts(name, column, rule)
+    return CATEGORY, _why_drop_texts(name, column, rule)
 
 
-def _why_not_numbers(name: str, values: np.ndarray, keep: bool) -> str:
-    known = values[~np.isnan(values)]
-    infinite = int(np.isinf(known).sum())
+def _why_drop_numbers(name: str, values: np.ndarray, keep: bool) -> str:
+    observed = values[~np.isnan(values)]
+    infinite = int(np.isinf(observed).sum())
     if infinite:
         raise TableError(
             f"column {name!r} has {infinite:,} infinite "
             f"value{'s' * (infinite > 1)}; remove these rows, or drop the column "
             f"(--exclude {name!r})."
         )
-    low, high = known.min(), known.max()
-    if low == high and known.size < values.size:
+    low, high = observed.min(), observed.max()
+    if low == high and observed.size < values.size:
         return f"constant ({low:g}) but for gaps; --categorical uses these"
     if low == high:
         return f"constant ({low:g})"
-    if max(abs(low), abs(high)) > LARGEST:
+    # Larger values, and smaller spreads, overflow or underflow when squared.
+    if max(abs(low), abs(high)) > 1e50:
         raise TableError(
             f"column {name!r} has values up to {max(abs(low), abs(high)):g}, too large "
             f"to compute with; change its unit, or use --exclude {name!r}."
         )
-    if high - low < SMALLEST_SPREAD:
+    if high - low < 1e-50:
         return f"varies by only {high - low:g}, too little to compute with"
-    if high - low < LEAST_SPREAD * max(abs(low), abs(high)):
+    # A smaller spread is lost to rounding when it is standardised.
+    if high - low < 1e-6 * max(abs(low), abs(high)):
         return f"hardly varies ({low:.9g} to {high:.9g}); subtract {low:g} first"
-    if keep or (known != np.round(known)).any():
+    if keep or (observed != np.round(observed)).any():
         return ""
-    if _are_days(known):
-        return f"dates like {int(known[0])}; convert them to days or years"
-    if numbers_rows(name, known):
-        counts = f"{np.unique(known).size:,} different numbers in {known.size:,} rows"
+    if _are_days(observed):
+        return f"dates like {int(observed[0])}; convert them to days or years"
+    if numbers_rows(name, observed):
+        n_different = np.unique(observed).size
+        counts = f"{n_different:,} different numbers in {observed.size:,} rows"
         return f"{IDENTIFIERS} ({counts}); --keep uses them anyway"
     return ""
 
 
-def _are_days(known: np.ndarray) -> bool:
+def _are_days(values: np.ndarray) -> bool:
     """Whether integers are dates like 20240131."""
-    if known.min() < 18000101 or known.max() > 22001231:
+    if values.min() < 18000101 or values.max() > 22001231:
         return False
-    days = known.astype(np.int64)
+    days = values.astype(np.int64)
     month, day = days // 100 % 100, days % 100
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
-def _why_not_texts(name: str, column: Texts, rule: _LevelRule) -> str:
+def _why_drop_texts(name: str, column: Texts, rule: _LevelRule) -> str:
     levels = column.levels
     if len(levels) == 1 and not column.missing.any():
         return f"constant ({levels[0]!r})"
-    if rule.is_wanted:
+    if rule.is_requested:
         most = most_levels(len(column))
         if len(levels) > most:
             raise TableError(
@@ -426,15 +426,17 @@ def _why_not_texts(name: str, column: Texts, rule: _LevelRule) -> str:
                 f"(--exclude {name!r})."
             )
         return ""
-    if column.are_dates or _are_dates(levels):
+    sample = levels[:1000]
+    n_dates = sum(_DATE.fullmatch(level) is not None for level in sample)
+    if column.are_dates or n_dates >= 0.9 * len(sample):
         return f"dates like {levels[0]!r}; convert them to days or years"
     sign = sign_of_numbers(column)
     if sign:
         return f"numbers with a {sign} sign; remove the {sign} signs to use them"
-    return _why_not_levels(name, column, rule) or why_unclear(levels)
+    return _why_no_categories(name, column, rule) or why_unclear(levels)
 
 
-def _why_not_levels(name: str, column: Texts, rule: _LevelRule) -> str:
+def _why_no_categories(name: str, column: Texts, rule: _LevelRule) -> str:
     """Why texts are too many, too long or too rare to be categories, if they are."""
     levels = column.levels
     rows = np.bincount(column.codes[column.codes >= 0], minlength=len(levels))
@@ -443,19 +445,19 @@ def _why_not_levels(name: str, column: Texts, rule: _LevelRule) -> str:
         return ""
     counts = f"{len(levels):,} different values in {n_known:,} rows"
     is_id = len(levels) > DIFFERENT * n_known and is_id_name(name)
-    if is_id or says_subjects(name, len(levels)):
+    if is_id or are_subjects(name, len(levels)):
         return f"{IDENTIFIERS} ({counts}); --keep uses them anyway"
-    if len(levels) > 0.9 * n_known and not any(" " in one for one in levels[:100]):
+    if len(levels) > 0.9 * n_known and not any(" " in level for level in levels[:100]):
         return f"{IDENTIFIERS} ({counts})"
     use = "use --categorical to treat it as categories"
-    if sum(map(len, levels)) > MOST_LENGTH * len(levels):
+    if sum(map(len, levels)) > 30 * len(levels):
         return f"free text ({counts}); {use}"
     rare = rows < rule.min_level
-    # One alone is not merged.
-    n_left = int((~rare).sum()) + 1 if rare.sum() > 1 else len(levels)
-    # Whoever merges larger ones, too, does not want the column to be dropped for it.
+    # A single rare value is not merged.
+    n_merged = int((~rare).sum()) + 1 if rare.sum() > 1 else len(levels)
+    # A user who merges more frequent values does not want to lose the column for it.
     in_rare = float(rows[rows < min(rule.min_level, MIN_LEVEL)].sum()) / n_known
-    if n_left <= rule.most and in_rare <= MOST_RARE:
+    if n_merged <= rule.most and in_rare <= MOST_RARE:
         return ""
     share = f", {100 * in_rare:.0f} % of the rows in rare ones" * (in_rare > MOST_RARE)
     return f"too many categories ({counts}{share}); {use}"
@@ -465,8 +467,8 @@ def many_levels(n_rows: int, n_columns: int) -> int:
     """Maximum number of categories by default, in tables with so many text columns."""
     n_columns = max(1, n_columns)
     by_cells = MOST_CELLS // max(1, n_rows * n_columns)
-    most = min(MANY_LEVELS, MANY_FEATURES // n_columns, by_cells)
-    return max(MAX_LEVELS, most)
+    # All text columns together have at most 5000 features.
+    return max(MAX_LEVELS, min(MANY_LEVELS, 5000 // n_columns, by_cells))
 
 
 def most_levels(n_rows: int) -> int:
@@ -474,16 +476,9 @@ def most_levels(n_rows: int) -> int:
     return max(MAX_LEVELS, min(MOST_LEVELS, MOST_CELLS // max(1, n_rows)))
 
 
-def _are_dates(levels: list[str]) -> bool:
-    some = levels[:N_DATES]
-    hits = sum(DATE.fullmatch(one) is not None for one in some)
-    return hits >= 0.9 * len(some)
-
-
-def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
+def check_requested(plan: Plan, option: str, names: Collection[str]) -> None:
     """Raise an error if a requested column is dropped or does not exist."""
     reasons = dict(plan.dropped)
-    known = [*plan.kinds, *reasons]
     for name in names:
         if name == plan.target:
             raise WrongRequest(f"{option}: {name!r} is the target.")
@@ -492,4 +487,4 @@ def check_wanted(plan: Plan, option: str, names: Collection[str]) -> None:
                 f"{option} {name!r}: this column is dropped: {reasons[name]}."
             )
         if name not in plan.kinds:
-            raise unknown_column(option, name, known)
+            raise unknown_column(option, name, [*plan.kinds, *reasons])

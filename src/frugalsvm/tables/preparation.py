@@ -1,15 +1,15 @@
 """Preparation: how the columns of a table become standardised features.
 
 It is learned from some rows (medians, categories, means, scales) and applied to others.
-It is stored as JSON in models and certificates, so that the same numbers can be
-reproduced to the last bit.
+Models and certificates store it as JSON, so that the same numbers can be reproduced to
+the last bit.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from reprlib import repr as brief
@@ -21,7 +21,7 @@ import numpy as np
 from ..export.lookups import MISSING_WORDS, OTHER
 from ..export.schema import parse
 from ..run.words import different
-from .columns import REFUSE, Table, TableError, check_clear, listed, turned_words
+from .columns import REFUSE, Table, TableError, check_clear, listed, transpose_hint
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .kinds import CATEGORY, NUMBER, Plan
 from .prepared_columns import (
@@ -32,14 +32,14 @@ from .prepared_columns import (
     check_code,
     common_scale,
     deviation,
-    learned,
+    learn_column,
     moments,
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """How the columns of a table become standardised features.
+    """The rules by which columns of a table become standardised features.
 
     Attributes
     ----------
@@ -52,8 +52,7 @@ class Preparation:
     target : str
     classes : tuple of two labels
     target_format : NumberFormat or None
-        How the classes are written in text tables, if they are numbers and the format
-        was stored.
+        The format of the classes in text tables, if they are numbers and it was stored.
     """
 
     columns: tuple[PreparedColumn, ...]
@@ -84,9 +83,9 @@ class Preparation:
         plan : Plan
         classes : tuple of two labels
         missing : {"indicator", "median", "refuse"}, default="refuse"
-            What becomes of missing values; see ``gaps``.
+            The treatment of missing values; see ``columns``.
         min_level : int, default=1
-            Categories in fewer rows are merged into one, if they are two or more.
+            Categories in fewer rows are merged into one, if there are two or more.
         rows : ndarray of int, default=None
         codes : mapping from str to str, default={}
             The variables of columns of 0 and 1 that are categories, by column.
@@ -95,39 +94,39 @@ class Preparation:
         -------
         Preparation
         """
-        some: Any = slice(None) if rows is None else rows
+        selection: Any = slice(None) if rows is None else rows
         columns = tuple(
-            learned(
+            learn_column(
                 name,
                 kind,
                 table.columns[name],
-                some,
+                selection,
                 missing,
                 min_level,
                 codes.get(name),
             )
             for name, kind in plan.kinds.items()
         )
-        features = tuple(different([x for one in columns for x in one.features()]))
-        found = [
-            moments(x)
-            for one in columns
-            for x in one.values(table.columns[one.name], some)
+        names = [feature for column in columns for feature in column.features()]
+        pairs = [
+            moments(values)
+            for column in columns
+            for values in column.values(table.columns[column.name], selection)
         ]
-        means, scales = np.array(found).reshape(-1, 2).T.copy()
-        made = cls(
+        means, scales = np.array(pairs).reshape(-1, 2).T.copy()
+        preparation = cls(
             columns,
-            features,
+            tuple(different(names)),
             means,
             scales,
             plan.target,
             classes,
             getattr(table.columns.get(plan.target), "format", None),
         )
-        for own, some_columns in made.blocks():
-            if some_columns[0].has_categories:
-                scales[own] = common_scale(means[own].tolist())
-        return made
+        for features, block in preparation.blocks():
+            if block[0].has_categories:
+                scales[features] = common_scale(means[features].tolist())
+        return preparation
 
     @property
     def n_features(self) -> int:
@@ -136,37 +135,38 @@ class Preparation:
 
     def of_variable(self, name: str) -> list[int]:
         """The positions of a variable's features."""
-        return [j for j, (one, _) in enumerate(self.origins()) if one.variable == name]
+        origins = self.origins()
+        return [j for j, (column, _) in enumerate(origins) if column.variable == name]
 
     def origins(self) -> list[tuple[PreparedColumn, str | None]]:
-        """For each feature, its column, and its category if it has one."""
+        """The column of each feature, and its category if it stands for one."""
         pairs: list[tuple[PreparedColumn, str | None]] = []
-        for one in self.columns:
-            if isinstance(one, CategoryColumn):
-                pairs += [(one, level) for level in one.shown]
+        for column in self.columns:
+            if isinstance(column, CategoryColumn):
+                pairs += [(column, level) for level in column.shown]
             else:
-                pairs += [(one, None)] * len(one.features())
+                pairs += [(column, None)] * len(column.features())
         return pairs
 
     def blocks(self) -> list[tuple[list[int], list[PreparedColumn]]]:
         """The features and columns of each variable."""
         features: dict[str, list[int]] = {}
         columns: dict[str, list[PreparedColumn]] = {}
-        for j, (one, _) in enumerate(self.origins()):
-            features.setdefault(one.variable, []).append(j)
-        for one in self.columns:
-            columns.setdefault(one.variable, []).append(one)
-        return [(features.get(name, []), some) for name, some in columns.items()]
+        for j, (column, _) in enumerate(self.origins()):
+            features.setdefault(column.variable, []).append(j)
+        for column in self.columns:
+            columns.setdefault(column.variable, []).append(column)
+        return [(features.get(name, []), block) for name, block in columns.items()]
 
     @property
     def indicators(self) -> np.ndarray:
-        """Mask of the features that say where a number is missing."""
-        # They follow that of the number.
-        origins = [one for one, _ in self.origins()]
+        """Mask of the features that are 1 where a number is missing."""
+        # The indicator of a number is the second feature of its column.
+        columns = [column for column, _ in self.origins()]
         return np.array(
             [
-                isinstance(one, NumberColumn) and j > 0 and origins[j - 1] is one
-                for j, one in enumerate(origins)
+                isinstance(column, NumberColumn) and j > 0 and columns[j - 1] is column
+                for j, column in enumerate(columns)
             ],
             dtype=bool,
         )
@@ -184,10 +184,9 @@ class Preparation:
         ndarray of shape (n_rows, n_features)
             In column-major order, so that access by feature is fast.
         """
-        n_rows = table.n_rows if rows is None else len(rows)
-        data = np.empty((self.n_features, n_rows))
-        for j, values in enumerate(self._raw(table, rows)):
-            np.subtract(values, self.means[j], out=data[j])
+        data = self.values(table, rows).T
+        for j in range(self.n_features):
+            data[j] -= self.means[j]
             data[j] /= self.scales[j]
         return data.T
 
@@ -195,83 +194,86 @@ class Preparation:
         """The features before they are standardised, of some rows or of all."""
         n_rows = table.n_rows if rows is None else len(rows)
         data = np.empty((self.n_features, n_rows))
-        for j, values in enumerate(self._raw(table, rows)):
+        for j, values in enumerate(self._features(table, rows)):
             data[j] = values
         return data.T
 
     def feature_of(self, table: Table) -> Callable[[int], np.ndarray]:
-        """A function that returns a feature before it is standardised, of all rows."""
-        columns = [one for one, _ in self.origins()]
-        first = {one.name: j for j, one in reversed([*enumerate(columns)])}
+        """A function that computes a feature of all rows before it is standardised."""
+        columns = [column for column, _ in self.origins()]
+        first = {column.name: j for j, column in reversed([*enumerate(columns)])}
 
         def values(j: int) -> np.ndarray:
             column = columns[j]
-            made = column.values(table.columns[column.name], slice(None))
-            return next(islice(made, j - first[column.name], None))
+            features = column.values(table.columns[column.name], slice(None))
+            return next(islice(features, j - first[column.name], None))
 
         return values
 
     def values_of(self, table: Table, names: Collection[str]) -> dict[str, np.ndarray]:
         """Some features before they are standardised, by name."""
-        made, needed = (
-            zip(self.features, self._raw(table, None), strict=True),
-            set(names),
-        )
-        found = {name: values for name, values in made if name in needed}
-        return {name: found[name] for name in names}
+        needed = set(names)
+        values_by_name = {
+            name: values
+            for name, values in zip(
+                self.features, self._features(table, None), strict=True
+            )
+            if name in needed
+        }
+        return {name: values_by_name[name] for name in names}
 
-    def _raw(self, table: Table, rows: np.ndarray | None) -> Any:
-        some: Any = slice(None) if rows is None else rows
+    def _features(self, table: Table, rows: np.ndarray | None) -> Iterator[np.ndarray]:
+        """All features in order, before they are standardised."""
+        selection: Any = slice(None) if rows is None else rows
         self.check_columns(table)
-        for one in self.columns:
-            yield from one.values(table.columns[one.name], some)
+        for column in self.columns:
+            yield from column.values(table.columns[column.name], selection)
 
     def check_columns(self, table: Table) -> None:
         """Raise an error that names columns that are missing or ambiguous."""
-        missing = [one.name for one in self.columns if one.name not in table.columns]
+        names = [column.name for column in self.columns]
+        missing = [name for name in names if name not in table.columns]
         if missing:
             raise TableError(
                 f"{table.source} has no column{'s' * (len(missing) > 1)} "
-                f"{listed(missing)}; it needs the columns "
-                f"{listed([one.name for one in self.columns])}."
-                f"{turned_words(table, missing)}"
+                f"{listed(missing)}; it needs the columns {listed(names)}."
+                f"{transpose_hint(table, missing)}"
             )
-        used = {one.name: table.columns[one.name] for one in self.columns}
-        check_clear(used, table.source)
+        check_clear({name: table.columns[name] for name in names}, table.source)
 
     def unfilled(self, table: Table) -> dict[str, np.ndarray]:
-        """Masks of the rows with a gap, by column, where that is an error."""
+        """Masks of the rows with a missing value, by column, where it is an error."""
         self.check_columns(table)
         return {
-            one.name: one.gaps(table.columns[one.name])
-            for one in self.columns
-            if one.fill is None
+            column.name: column.gaps(table.columns[column.name])
+            for column in self.columns
+            if column.fill is None
         }
 
     def unknown(self, table: Table) -> dict[str, dict[str, np.ndarray]]:
         """Rows with an unknown category, by column and category."""
         self.check_columns(table)
-        found = {
-            one.name: one.unknown(table.columns[one.name])
-            for one in self.columns
-            if isinstance(one, CategoryColumn)
+        rows = {
+            column.name: column.unknown(table.columns[column.name])
+            for column in self.columns
+            if isinstance(column, CategoryColumn)
         }
-        return {name: levels for name, levels in found.items() if levels}
+        return {name: levels for name, levels in rows.items() if levels}
 
     def new_gaps(self, table: Table) -> dict[str, np.ndarray]:
-        """Rows with a gap, by column, for those that had none in the fit."""
+        """Rows with a missing value, for each column without any in the fit."""
         self.check_columns(table)
-        found = {
-            one.name: np.flatnonzero(one.gaps(table.columns[one.name]))
-            for one in self.columns
-            if one.n_gaps == 0 and one.fill is not None
+        rows = {
+            column.name: np.flatnonzero(column.gaps(table.columns[column.name]))
+            for column in self.columns
+            if column.n_gaps == 0 and column.fill is not None
         }
-        return {name: rows for name, rows in found.items() if rows.size}
+        return {name: rows for name, rows in rows.items() if rows.size}
 
     def check_standard(self, table: Table) -> float:
         """Check that the features have mean 0 and variance 1.
 
-        The categories of a variable have it together.
+        The categories of a variable have variance 1 together.
 
         Returns
         -------
@@ -285,17 +287,17 @@ class Preparation:
         """
         self.check_columns(table)
         worst = 0.0
-        for own, columns in self.blocks():
+        for features, columns in self.blocks():
             name = columns[0].variable
             check_code(columns, table)
             off = deviation(
                 (
-                    x
-                    for one in columns
-                    for x in one.values(table.columns[one.name], slice(None))
+                    values
+                    for column in columns
+                    for values in column.values(table.columns[column.name], slice(None))
                 ),
-                self.means[own].tolist(),
-                self.scales[own].tolist(),
+                self.means[features].tolist(),
+                self.scales[features].tolist(),
                 columns[0].has_categories,
             )
             if not off <= STANDARD_TOL:
@@ -312,96 +314,100 @@ class Preparation:
         Raises
         ------
         TableError
-            If a text is none of the categories, if one that is merged with others is
-            more frequent than a category, or if missing values are not as many as
-            stored or have another replacement than a fit gives them.
+            If a text is none of the categories, if a category that is merged with
+            others is more frequent than one that is not, or if the number of missing
+            values or their replacement is not that of a fit.
         """
         self.check_columns(table)
-        for one in self.columns:
-            why = one.why_not_learned(table.columns[one.name])
+        for column in self.columns:
+            why = column.why_not_learned(table.columns[column.name])
             if why:
                 raise TableError(
                     f"a fit to {table.source} does not make these features of column "
-                    f"{one.name!r}: {why}."
+                    f"{column.name!r}: {why}."
                 )
 
     def restricted(self, features: Collection[int]) -> Preparation:
-        """Only the columns that some of the features need."""
+        """The preparation of only those columns that some of the features need."""
         origins = self.origins()
         needed = {origins[j][0].name for j in features}
-        kept = [j for j in range(self.n_features) if origins[j][0].name in needed]
+        indices = [j for j in range(self.n_features) if origins[j][0].name in needed]
         return replace(
             self,
-            columns=tuple(one for one in self.columns if one.name in needed),
-            features=tuple(self.features[j] for j in kept),
-            means=self.means[kept],
-            scales=self.scales[kept],
+            columns=tuple(column for column in self.columns if column.name in needed),
+            features=tuple(self.features[j] for j in indices),
+            means=self.means[indices],
+            scales=self.scales[indices],
         )
 
     @property
     def needed(self) -> set[str]:
-        """The columns, and the target."""
-        return {self.target, *(one.name for one in self.columns)}
+        """Names of the columns and of the target."""
+        return {self.target, *(column.name for column in self.columns)}
 
     @property
     def text_columns(self) -> set[str]:
-        """Columns to read as text."""
-        return {one.name for one in self.columns if isinstance(one, CategoryColumn)}
+        """Names of the columns to read as text."""
+        return {column.name for column in self._category_columns()}
 
     @property
     def number_columns(self) -> set[str]:
-        """Columns to read as numbers."""
-        return {one.name for one in self.columns if isinstance(one, NumberColumn)}
+        """Names of the columns to read as numbers."""
+        return {column.name for column in self._number_columns()}
+
+    def _category_columns(self) -> list[CategoryColumn]:
+        return [column for column in self.columns if isinstance(column, CategoryColumn)]
+
+    def _number_columns(self) -> list[NumberColumn]:
+        return [column for column in self.columns if isinstance(column, NumberColumn)]
 
     @property
-    def words(self) -> dict[str, Collection[str]]:
-        """Words for missing values that are texts in some columns."""
-        columns = [
-            column for column in self.columns if isinstance(column, CategoryColumn)
-        ]
-        words = {column.name: column.words for column in columns} | {
-            self.target: tuple(
-                label for label in self.classes if label in MISSING_WORDS
-            )
+    def not_missing(self) -> dict[str, Collection[str]]:
+        """Words for missing values that are texts in some columns, by column."""
+        labels = [label for label in self.classes if label in MISSING_WORDS]
+        texts: dict[str, Collection[str]] = {
+            column.name: column.not_missing for column in self._category_columns()
         }
-        return {name: some for name, some in words.items() if some}
+        texts[self.target] = tuple(labels)
+        return {name: strings for name, strings in texts.items() if strings}
 
     @property
     def format_rules(self) -> dict[str, FormatRule]:
-        """How the numbers of columns are written, if that was stored."""
-        formats = {
-            one.name: one.format
-            for one in self.columns
-            if isinstance(one, NumberColumn)
-        } | {self.target: self.target_format}
+        """The number formats of columns, as far as they were stored."""
+        formats = {column.name: column.format for column in self._number_columns()}
+        formats[self.target] = self.target_format
         return {
-            name: FormatRule.of(one) for name, one in formats.items() if one is not None
+            name: FormatRule.of(format)
+            for name, format in formats.items()
+            if format is not None
         }
 
     # --- JSON --------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """As JSON text; numbers are written without any loss."""
+        """JSON text, with all digits of the numbers."""
         columns: list[dict[str, Any]] = []
-        for one in self.columns:
-            if isinstance(one, CategoryColumn):
-                levels = list(one.levels)
-                columns.append({"name": one.name, "kind": CATEGORY, "levels": levels})
-                if one.has_other:
-                    columns[-1]["other"] = True
-                if not set(one.words) <= set(levels):
-                    columns[-1]["words"] = list(one.words)
+        entry: dict[str, Any]
+        for column in self.columns:
+            if isinstance(column, CategoryColumn):
+                levels = list(column.levels)
+                entry = {"name": column.name, "kind": CATEGORY, "levels": levels}
+                if column.has_other:
+                    entry["other"] = True
+                if not set(column.not_missing) <= set(levels):
+                    entry["words"] = list(column.not_missing)
             else:
-                columns.append({"name": one.name, "kind": NUMBER})
-                if one.format is not None:
-                    columns[-1]["format"] = asdict(one.format)
-                if one.has_indicator:
-                    columns[-1]["indicator"] = True
-                if one.code_of is not None:
-                    columns[-1]["code of"] = one.code_of
-            columns[-1]["fill"] = one.fill
-            if one.n_gaps:
-                columns[-1]["gaps"] = one.n_gaps
+                entry = {"name": column.name, "kind": NUMBER}
+                if column.format is not None:
+                    entry["format"] = asdict(column.format)
+                if column.has_indicator:
+                    entry["indicator"] = True
+                if column.code_of is not None:
+                    entry["code of"] = column.code_of
+            entry["fill"] = column.fill
+            if column.n_gaps:
+                entry["gaps"] = column.n_gaps
+            columns.append(entry)
         content = {
             "columns": columns,
             "features": list(self.features),
@@ -416,7 +422,7 @@ class Preparation:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Preparation:
-        """Read the output of :meth:`to_json`; its form is fully checked.
+        """Read the output of :meth:`to_json`, which is fully checked.
 
         Raises
         ------
@@ -432,29 +438,29 @@ class Preparation:
             KeyError,
             TypeError,
             AttributeError,
-            # Raised for an integer of hundreds of digits.
+            # An integer of hundreds of digits.
             OverflowError,
             RecursionError,
         ) as error:
             raise TableError(f"the preparation cannot be read: {error!r}.") from error
 
 
-# --- reading untrusted files ---------------------------------------------------------
+# --- Checks of untrusted JSON ---------------------------------------------------------
 
 
 def _checked(content: Any) -> Preparation:
-    columns = tuple(_column(one) for one in content["columns"])
-    features = tuple(_text(one) for one in content["features"])
-    means = np.array([_real(one) for one in content["means"]], dtype=np.float64)
-    scales = np.array([_real(one) for one in content["scales"]], dtype=np.float64)
-    first, second = (_label(one) for one in content["classes"])
-    names = [one.name for one in columns]
+    columns = tuple(_column(column) for column in content["columns"])
+    features = tuple(_text(name) for name in content["features"])
+    means = np.array([_real(mean) for mean in content["means"]], dtype=np.float64)
+    scales = np.array([_real(scale) for scale in content["scales"]], dtype=np.float64)
+    first, second = (_label(label) for label in content["classes"])
+    names = [column.name for column in columns]
     _require(len(set(names)) == len(names), "a column appears twice")
-    coded = {one.variable for one in columns if one.variable != one.name}
+    coded = {column.variable for column in columns if column.variable != column.name}
     _require(coded.isdisjoint(names), "a variable has the name of a column")
     _require(means.size == scales.size == len(features), "its lengths differ")
-    made = _made(columns, sum(map(len, features)))
-    _require(made == features, "its features do not match its columns")
+    expected = _feature_names(columns, sum(map(len, features)))
+    _require(expected == features, "its features do not match its columns")
     _require(bool((scales > 0).all()), "a scale is not positive")
     _require(type(first) is type(second) and first != second, "its classes are wrong")
     _require(content["target"] not in names, "the target is one of its columns")
@@ -469,17 +475,19 @@ def _checked(content: Any) -> Preparation:
     )
 
 
-def _made(columns: Sequence[PreparedColumn], length: int) -> tuple[str, ...] | None:
+def _feature_names(
+    columns: Sequence[PreparedColumn], length: int
+) -> tuple[str, ...] | None:
     """Names of the features of columns; None if their total length exceeds ``length``.
 
-    A long name with many categories would make far more text than the file has.
+    A long name with many categories would become far more text than the file has.
     """
-    for one in columns:
-        n = len(one.shown) if isinstance(one, CategoryColumn) else 1
-        length -= len(one.name) * n
+    for column in columns:
+        n = len(column.shown) if isinstance(column, CategoryColumn) else 1
+        length -= len(column.name) * n
     if length < 0:
         return None
-    return tuple(different([name for one in columns for name in one.features()]))
+    return tuple(different([name for column in columns for name in column.features()]))
 
 
 def _column(content: Any) -> PreparedColumn:
@@ -490,28 +498,32 @@ def _column(content: Any) -> PreparedColumn:
         has_indicator = content.get("indicator", False)
         _require(isinstance(has_indicator, bool), "an indicator is not true or false")
         _require(not has_indicator or fill is not None, "an indicator has no number")
-        written = _format(content.get("format"))
+        format = _format(content.get("format"))
         number = None if fill is None else _real(fill)
         code_of = content.get("code of")
         _require(not has_indicator or code_of is None, "a category has an indicator")
         _require(code_of != "", "a variable has no name")
         variable = None if code_of is None else _text(code_of)
-        return NumberColumn(name, number, written, n_gaps, has_indicator, variable)
+        return NumberColumn(name, number, format, n_gaps, has_indicator, variable)
     _require(content["kind"] == CATEGORY, f"unknown kind {brief(content['kind'])}")
-    levels = tuple(_text(one) for one in content["levels"])
+    levels = tuple(_text(level) for level in content["levels"])
     _require(len(set(levels)) == len(levels), f"{brief(name)} repeats a category")
     _require(
         fill is None or fill in levels,
         f"the fill value of {brief(name)} is not one of its categories",
     )
-    words = content.get("words") or [one for one in levels if one in MISSING_WORDS]
-    _require(set(words) <= set(MISSING_WORDS), "a word does not mean a missing value")
+    not_missing = content.get("words") or [
+        level for level in levels if level in MISSING_WORDS
+    ]
+    _require(
+        set(not_missing) <= set(MISSING_WORDS), "a word does not mean a missing value"
+    )
     has_other = content.get("other", False)
     _require(
         has_other is False or (has_other is True and OTHER in levels),
         f"{brief(name)} has no category {OTHER}",
     )
-    return CategoryColumn(name, levels, fill, tuple(words), n_gaps, has_other)
+    return CategoryColumn(name, levels, fill, tuple(not_missing), n_gaps, has_other)
 
 
 def _format(content: Any) -> NumberFormat | None:
@@ -519,7 +531,7 @@ def _format(content: Any) -> NumberFormat | None:
         return None
     decimal, thousands = content["decimal"], content["thousands"]
     _require(decimal in (None, *DECIMALS), f"{decimal!r} is not a decimal separator")
-    groups = [None, *(one for one in GROUPS if one != decimal)]
+    groups = [None, *(group for group in GROUPS if group != decimal)]
     _require(thousands in groups, f"{thousands!r} is not a thousands separator")
     return NumberFormat(decimal, thousands)
 

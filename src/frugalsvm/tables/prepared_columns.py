@@ -37,7 +37,7 @@ _MISSING, _UNKNOWN = -1, -2
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers: a feature, and perhaps one that says where it has gaps.
+    """A column of numbers: a feature, and perhaps one that marks missing values.
 
     Attributes
     ----------
@@ -45,13 +45,14 @@ class NumberColumn:
     fill : float or None
         Replacement for a missing value; None if a missing value is an error.
     format : NumberFormat or None
-        How its numbers are written in text tables; None if that was not stored.
+        The format of its numbers in text tables; None if that was not stored.
     n_gaps : int
-        Missing values in the rows that it was learned from.
+        Number of missing values in the rows that it was learned from.
     has_indicator : bool
-        Whether its second feature is 1 where a value is missing, otherwise 0.
+        Whether it has a second feature, which is 1 where a value is missing, else 0.
     code_of : str or None
-        The variable that it is a category of, with a column of 0 and 1 for each.
+        The variable of which it is a category, with a column of 0 and 1 for each; None
+        if it is a column of numbers.
     """
 
     name: str
@@ -63,7 +64,7 @@ class NumberColumn:
 
     @property
     def variable(self) -> str:
-        """What counts as one feature: the column, or the variable of a category."""
+        """The name of the variable: of the column, or the one it is a category of."""
         return self.name if self.code_of is None else self.code_of
 
     @property
@@ -73,7 +74,7 @@ class NumberColumn:
 
     @property
     def category(self) -> str | None:
-        """The category that it stands for, if it does."""
+        """The category that it stands for, if it is one of a variable."""
         if self.code_of is None:
             return None
         return self.name.split(f"{self.code_of}_", 1)[-1]
@@ -92,46 +93,46 @@ class NumberColumn:
         else:
             assert isinstance(column, Numbers)
             values = column.values[rows]
-        known = _are_known(values)
-        if not known.all():
+        observed = _are_observed(values)
+        if not observed.all():
             if self.fill is None:
-                raise TableError(self._not_known(values, known))
-            values = np.where(known, values, self.fill)
-        return [values, *[1.0 - known] * self.has_indicator]
+                raise TableError(self._missing_value(values, observed))
+            values = np.where(observed, values, self.fill)
+        return [values, *[1.0 - observed] * self.has_indicator]
 
     def gaps(self, column: Column) -> np.ndarray:
         """Mask of the rows without a value."""
         if isinstance(column, Numbers):
-            return ~_are_known(column.values)
+            return ~_are_observed(column.values)
         return column.missing
 
     def why_not_learned(self, column: Column) -> str:
-        """How this differs from what is learned from a column; empty if it does not."""
+        """The difference from a preparation learned from a column; empty if none."""
         if not isinstance(column, Numbers):
             return ""
-        known = column.values[~column.missing]
-        n_gaps = len(column) - known.size
-        if n_gaps == self.n_gaps and (n_gaps == 0 or self.fill == _median(known)):
+        observed = column.values[~column.missing]
+        n_gaps = len(column) - observed.size
+        if n_gaps == self.n_gaps and (n_gaps == 0 or self.fill == _median(observed)):
             return ""
-        return _other_gaps(n_gaps, _median(known))
+        return _other_gaps(n_gaps, _median(observed))
 
-    def _not_known(self, values: np.ndarray, known: np.ndarray) -> str:
-        large = ~known & ~np.isnan(values)
+    def _missing_value(self, values: np.ndarray, observed: np.ndarray) -> str:
+        large = ~observed & ~np.isnan(values)
         if large.any():
             return (
                 f"column {self.name!r} has the value {values[large][0]:g}; infinite "
                 f"values, and values beyond {LARGEST_VALUE:g}, count as missing. Drop "
                 "these rows, or fit with --missing indicator."
             )
-        return _gap(self.name, ~known)
+        return _missing_values(self.name, ~observed)
 
     def _not_a_number(self, column: Texts) -> str:
-        wrong = next((one for one in column.levels if not _is_number(one)), "")
-        place = column.levels.index(wrong) if wrong else 0
-        row = int(np.flatnonzero(column.codes == place)[0])
+        wrong = next((level for level in column.levels if not _is_number(level)), "")
+        code = column.levels.index(wrong) if wrong else 0
+        row = int(np.flatnonzero(column.codes == code)[0])
         return (
             f"column {self.name!r} must hold numbers, but row {row + 1:,} has "
-            f"{column.levels[place]!r}."
+            f"{column.levels[code]!r}."
         )
 
 
@@ -147,25 +148,25 @@ class CategoryColumn:
     levels : tuple of str
     fill : str or None
         The category of a missing value; None if a missing value is an error.
-    words : tuple of str
+    not_missing : tuple of str
         Its strings that mean a missing value in other columns: in a typed table, NA may
         be Namibia.
     n_gaps : int
-        Missing values in the rows that it was learned from.
+        Number of missing values in the rows that it was learned from.
     has_other : bool
-        Whether one of the categories stands for all texts that are no other one.
+        Whether one of the categories stands for all other texts.
     """
 
     name: str
     levels: tuple[str, ...]
     fill: str | None = None
-    words: tuple[str, ...] = ()
+    not_missing: tuple[str, ...] = ()
     n_gaps: int = 0
     has_other: bool = False
 
     @property
     def variable(self) -> str:
-        """What counts as one feature: the column."""
+        """The name of the variable: of the column."""
         return self.name
 
     @property
@@ -185,63 +186,63 @@ class CategoryColumn:
     def values(self, column: Column, rows: Any) -> Iterator[np.ndarray]:
         """Values of its features for some rows of the column."""
         texts = as_texts(column)
-        places = self._places(texts)[texts.codes[rows]]
-        missing = places == _MISSING
+        positions = self._positions(texts)[texts.codes[rows]]
+        missing = positions == _MISSING
         if missing.any() and self.fill is None:
-            raise TableError(_gap(self.name, missing))
+            raise TableError(_missing_values(self.name, missing))
         first = len(self.levels) - len(self.shown)
         for k, level in enumerate(self.shown, first):
-            hit = places == k
+            mask = positions == k
             if level == self.fill:
-                hit |= missing
-            yield hit.astype(np.float64)
+                mask |= missing
+            yield mask.astype(np.float64)
 
     def gaps(self, column: Column) -> np.ndarray:
         """Mask of the rows without a value."""
         texts = as_texts(column)
-        return self._places(texts)[texts.codes] == _MISSING
+        return self._positions(texts)[texts.codes] == _MISSING
 
     def present(self, column: Column) -> set[str]:
         """The categories that occur in a column."""
         texts = as_texts(column)
-        places = set(self._places(texts)[texts.codes].tolist())
-        found = {self.levels[k] for k in places if k >= 0}
-        return found | {self.fill or ""} if _MISSING in places else found
+        positions = set(self._positions(texts)[texts.codes].tolist())
+        levels = {self.levels[k] for k in positions if k >= 0}
+        return levels | {self.fill or ""} if _MISSING in positions else levels
 
     def unknown(self, column: Column) -> dict[str, np.ndarray]:
         """The rows of each value that is unknown to the preparation."""
         texts = as_texts(column)
-        return rows_of_levels(texts, self._places(texts)[:-1] == _UNKNOWN)
+        return rows_of_levels(texts, self._positions(texts)[:-1] == _UNKNOWN)
 
     def why_not_learned(self, column: Column) -> str:
-        """How this differs from what is learned from a column; empty if it does not."""
+        """The difference from a preparation learned from a column; empty if none."""
         strange = self.unknown(column)
         if strange:
             return f"{next(iter(strange))!r} is none of the categories"
         texts = as_texts(column)
-        places = self._places(texts)[:-1]
-        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=places.size)
-        known = places >= 0
-        rows = np.bincount(places[known], counts[known], len(self.levels)).tolist()
-        n_gaps = len(texts) - int(sum(rows))
-        is_top = known & (counts == counts[known].max(initial=0))
-        top = sorted({self.levels[k] for k in places[is_top].tolist()})
+        positions = self._positions(texts)[:-1]
+        counts = np.bincount(texts.codes[texts.codes >= 0], minlength=positions.size)
+        is_level = positions >= 0
+        rows = np.bincount(positions[is_level], counts[is_level], len(self.levels))
+        n_gaps = len(texts) - int(rows.sum())
+        is_top = is_level & (counts == counts[is_level].max(initial=0))
+        top = sorted({self.levels[k] for k in positions[is_top].tolist()})
         fills = {OWN_LEVEL, *top}
         if n_gaps != self.n_gaps or (n_gaps > 0 and self.fill not in fills):
             return _other_gaps(n_gaps, " or ".join(top))
-        kept = dict(zip(self.levels, rows, strict=True))
+        separate = dict(zip(self.levels, rows.tolist(), strict=True))
         for name in (OTHER, OWN_LEVEL):
-            kept.pop(name, None)
+            separate.pop(name, None)
         merged = {
             texts.levels[k]: int(counts[k])
-            for k in np.flatnonzero(known).tolist()
-            if self.has_other and self.levels[places[k]] == OTHER != texts.levels[k]
+            for k in np.flatnonzero(is_level).tolist()
+            if self.has_other and self.levels[positions[k]] == OTHER != texts.levels[k]
         }
-        if not kept or not merged:
+        if not separate or not merged:
             return ""
-        rare = min(kept, key=lambda one: kept[one])
-        frequent = max(merged, key=lambda one: merged[one])
-        if merged[frequent] >= kept[rare]:
+        rare = min(separate, key=lambda level: separate[level])
+        frequent = max(merged, key=lambda level: merged[level])
+        if merged[frequent] >= separate[rare]:
             return f"{frequent!r} is merged with others, but the rarer {rare!r} is not"
         return ""
 
@@ -249,19 +250,21 @@ class CategoryColumn:
         """The texts that are no category of their own."""
         texts = as_texts(column)
         other = self.levels.index(OTHER) if self.has_other else _UNKNOWN
-        places = self._places(texts)[:-1]
-        return [texts.levels[k] for k in np.flatnonzero(places == other).tolist()]
+        positions = self._positions(texts)[:-1]
+        return [texts.levels[k] for k in np.flatnonzero(positions == other).tolist()]
 
-    def _places(self, texts: Texts) -> np.ndarray:
-        """The position of each string in the categories; the last one is missing."""
+    def _positions(self, texts: Texts) -> np.ndarray:
+        """The position of each string in the categories; the last entry is missing."""
         spelling = Spelling(named(self.levels))
-        place = {spelling.key(one): k for k, one in enumerate(self.levels)}
-        missing = missing_words((*self.levels, *self.words))
+        position = {spelling.key(level): k for k, level in enumerate(self.levels)}
+        missing = missing_words((*self.levels, *self.not_missing))
         strange = self.levels.index(OTHER) if self.has_other else _UNKNOWN
         return np.array(
             [
-                place.get(spelling.key(one), _MISSING if one in missing else strange)
-                for one in texts.levels
+                position.get(
+                    spelling.key(text), _MISSING if text in missing else strange
+                )
+                for text in texts.levels
             ]
             + [_MISSING]
         )
@@ -270,7 +273,7 @@ class CategoryColumn:
 PreparedColumn = NumberColumn | CategoryColumn
 
 
-def learned(
+def learn_column(
     name: str,
     kind: str,
     column: Column,
@@ -281,13 +284,13 @@ def learned(
 ) -> PreparedColumn:
     """The preparation of a column, learned from some of its rows.
 
-    ``missing`` is one of the modes in ``gaps``; categories in fewer than ``min_level``
-    rows are merged, if there are two or more of them.
+    ``missing`` is one of the modes in ``columns``; categories in fewer than
+    ``min_level`` rows are merged, if there are two or more of them.
     """
     if kind == NUMBER:
         assert isinstance(column, Numbers)
-        return _learned_number(name, column, rows, missing, code_of)
-    return _learned_category(name, as_texts(column), rows, missing, min_level)
+        return _learn_number(name, column, rows, missing, code_of)
+    return _learn_category(name, as_texts(column), rows, missing, min_level)
 
 
 def check_code(columns: Sequence[PreparedColumn], table: Table) -> None:
@@ -299,24 +302,26 @@ def check_code(columns: Sequence[PreparedColumn], table: Table) -> None:
     ]
     if not coded:
         return
-    values = [one.values(table.columns[one.name], slice(None))[0] for one in coded]
-    are_flags = all(((x == 0) | (x == 1)).all() for x in values)
-    if not are_flags or (np.sum(values, axis=0) != 1).any():
+    columns_of_values = [
+        column.values(table.columns[column.name], slice(None))[0] for column in coded
+    ]
+    are_flags = all(((x == 0) | (x == 1)).all() for x in columns_of_values)
+    if not are_flags or (np.sum(columns_of_values, axis=0) != 1).any():
         raise TableError(
             f"the columns of {coded[0].variable!r} are no categories in "
             f"{table.source}: in each row one of them must be 1, and the others 0."
         )
 
 
-def _learned_number(
+def _learn_number(
     name: str, column: Numbers, rows: Any, missing: str, code_of: str | None
 ) -> NumberColumn:
     values = column.values[rows]
-    known = values[~np.isnan(values)]
-    n_gaps = values.size - known.size
+    observed = values[~np.isnan(values)]
+    n_gaps = values.size - observed.size
     return NumberColumn(
         name,
-        None if missing == REFUSE else _median(known),
+        None if missing == REFUSE else _median(observed),
         column.format,
         n_gaps,
         missing == INDICATOR and n_gaps > 0 and n_gaps >= LEAST_SHARE * values.size,
@@ -324,16 +329,16 @@ def _learned_number(
     )
 
 
-def _learned_category(
+def _learn_category(
     name: str, texts: Texts, rows: Any, missing: str, min_level: int
 ) -> CategoryColumn:
     codes = texts.codes[rows]
     counts = np.bincount(codes[codes >= 0], minlength=len(texts.levels))
-    there = np.flatnonzero(counts)
-    has_other = int((counts[there] < min_level).sum()) > 1
-    kept = there[counts[there] >= min_level] if has_other else there
-    levels = [texts.levels[k] for k in kept]
-    most = texts.levels[int(counts.argmax())] if there.size else None
+    occurring = np.flatnonzero(counts)
+    has_other = int((counts[occurring] < min_level).sum()) > 1
+    separate = occurring[counts[occurring] >= min_level] if has_other else occurring
+    levels = [texts.levels[k] for k in separate]
+    most = texts.levels[int(counts.argmax())] if occurring.size else None
     if has_other:
         levels = _with_last(levels, OTHER)
     n_gaps = int((codes < 0).sum())
@@ -343,23 +348,23 @@ def _learned_category(
         levels = _with_last(levels, OWN_LEVEL)
     elif missing != REFUSE:
         fill = OTHER if most is not None and most not in levels else most
-    words = tuple(one for one in texts.levels if one in MISSING_WORDS)
-    return CategoryColumn(name, tuple(levels), fill, words, n_gaps, has_other)
+    not_missing = tuple(level for level in texts.levels if level in MISSING_WORDS)
+    return CategoryColumn(name, tuple(levels), fill, not_missing, n_gaps, has_other)
 
 
 def _with_last(levels: list[str], last: str) -> list[str]:
     """Categories with another one, so that it has the feature if there are two."""
-    return [*(one for one in levels if one != last), last]
+    return [*(level for level in levels if level != last), last]
 
 
-def _are_known(values: np.ndarray) -> np.ndarray:
+def _are_observed(values: np.ndarray) -> np.ndarray:
     """Mask of the values that do not count as missing, as in exported models."""
     # Comparisons with NaN are false.
     return np.abs(values) <= LARGEST_VALUE
 
 
-def _median(known: np.ndarray) -> float:
-    return float(np.median(known)) if known.size else 0.0
+def _median(observed: np.ndarray) -> float:
+    return float(np.median(observed)) if observed.size else 0.0
 
 
 def as_texts(column: Column) -> Texts:
@@ -367,19 +372,18 @@ def as_texts(column: Column) -> Texts:
     if isinstance(column, Texts):
         return column
     assert isinstance(column, Numbers)
-    known, codes = np.unique(column.values, return_inverse=True)
-    n_known = int((~np.isnan(known)).sum())
-    names = [f"{value:.15g}" for value in known[:n_known].tolist()]
+    distinct, codes = np.unique(column.values, return_inverse=True)
+    names = [f"{value:.15g}" for value in distinct[~np.isnan(distinct)].tolist()]
     order = np.argsort(names) if names else np.empty(0, dtype=int)
-    place = np.full(known.size + 1, -1, np.int32)
-    place[order] = np.arange(n_known)
-    return Texts(place[codes].astype(np.int32), [names[k] for k in order])
+    position = np.full(distinct.size + 1, -1, np.int32)
+    position[order] = np.arange(len(names))
+    return Texts(position[codes], [names[k] for k in order])
 
 
-def rows_of_levels(texts: Texts, wanted: np.ndarray) -> dict[str, np.ndarray]:
+def rows_of_levels(texts: Texts, mask: np.ndarray) -> dict[str, np.ndarray]:
     """The rows of each level in a mask of levels, if it has any."""
     rows: dict[str, list[int]] = {}
-    for row in np.flatnonzero(np.append(wanted, False)[texts.codes]).tolist():
+    for row in np.flatnonzero(np.append(mask, False)[texts.codes]).tolist():
         rows.setdefault(texts.levels[texts.codes[row]], []).append(row)
     return {name: np.array(rows[name]) for name in sorted(rows)}
 
@@ -388,7 +392,7 @@ def _other_gaps(n_gaps: int, fill: Any) -> str:
     return f"it has {n_gaps:,} missing values, to be replaced by {fill!r} if at all"
 
 
-def _gap(name: str, missing: np.ndarray) -> str:
+def _missing_values(name: str, missing: np.ndarray) -> str:
     n, first = int(missing.sum()), int(np.flatnonzero(missing)[0])
     where = f"the first one in row {first + 1:,}" if n > 1 else f"in row {first + 1:,}"
     return (
@@ -404,11 +408,11 @@ def _is_number(text: str) -> bool:
         return False
 
 
-# --- Means and scales by which features become standardised ---------------------------
+# --- Means and scales -----------------------------------------------------------------
 #
-# A number has variance 1. So have the categories of a column together: with a scale of
-# its own for each, a column of many categories would be cheaper than one of few, and a
-# rare category cheaper than a frequent one.
+# A number has variance 1. So have the categories of a column together: with a scale for
+# each category, a column of many would be cheaper than one of few, and a rare category
+# cheaper than a frequent one.
 
 # Tolerance for means of 0 and variances of 1.
 STANDARD_TOL = 1e-9
@@ -428,7 +432,7 @@ def moments(values: np.ndarray) -> tuple[float, float]:
 
 
 def common_scale(shares: Iterable[float]) -> float:
-    """The scale of categories with these shares of the rows; 1 if they are constant."""
+    """The scale of categories with some shares of the rows; 1 if they are constant."""
     return math.sqrt(sum(share * (1.0 - share) for share in shares)) or 1.0
 
 
@@ -438,10 +442,10 @@ def deviation(
     scales: Sequence[float],
     have_common: bool,
 ) -> float:
-    """How far the features of a column are from mean 0 and variance 1.
+    """The largest deviation of the features of a column from mean 0 and variance 1.
 
     With ``have_common`` they have a common scale, and variance 1 together. Constant
-    features have a scale of 1. A mean may be off by a rounding error of its own.
+    features have a scale of 1. A rounding error of each mean is allowed.
     """
     offs, variances = [0.0], []
     for values, mean, scale in zip(features, means, scales, strict=True):
@@ -454,5 +458,5 @@ def deviation(
     if have_common:
         variances = [sum(variances) or scales[0]]
         offs += [abs(scale / scales[0] - 1.0) for scale in scales]
-    # Unlike the maximum of Python, NaN if a number is.
-    return float(np.max([*offs, *(abs(one - 1.0) for one in variances)]))
+    # Unlike Python's maximum, this is NaN if a number is.
+    return float(np.max([*offs, *(abs(variance - 1.0) for variance in variances)]))

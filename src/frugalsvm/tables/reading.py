@@ -1,4 +1,4 @@
-"""read_table: read a file into a Table."""
+"""Reading files: CSV, TSV, Excel and Parquet become a Table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .dialect import N_ROWS, SEPARATORS, Dialect, guess
 from .excel import USUAL, CellRows, Layout, is_workbook, read_cells, sheet_rows
 from .formats import ALL_OPEN, FormatRules
 from .source import TableFile, read_parquet
-from .text_table import NO_WORDS, TextTable
+from .text_table import NO_EXCEPTIONS, TextTable
 
 # Bytes read for the first rows, and the maximum if rows are long.
 SAMPLE, MOST_SAMPLE = 2**20, 2**28
@@ -36,8 +36,8 @@ def read_table(
     formats: FormatRules = ALL_OPEN,
     only: Collection[str] | None = None,
     layout: Layout = USUAL,
-    words: Mapping[str, Collection[str]] = NO_WORDS,
-    may_be_empty: bool = False,
+    not_missing: Mapping[str, Collection[str]] = NO_EXCEPTIONS,
+    allow_empty: bool = False,
 ) -> Table:
     """Read CSV, TSV, Excel or Parquet; text may be gzipped.
 
@@ -51,16 +51,16 @@ def read_table(
         Encoding of a text table. None detects it: UTF-8 or UTF-16 if marked, else UTF-8
         if valid, else Windows-1252.
     formats : FormatRules, default=ALL_OPEN
-        What is known about number formats in a text table. The rest is detected column
-        by column, from all cells.
+        The number formats that columns of a text table may have. Those that are left
+        open are detected column by column, from all cells.
     only : collection of str, default=None
-        Columns that are needed; others need not be read, and are then unusable.
+        The columns that are needed; others may be left unread, and are then unusable.
     layout : Layout, default=USUAL
         The sheet of an Excel file, and whether its columns are the samples.
-    words : mapping from names to collections of str, default={}
+    not_missing : mapping from names to collections of str, default={}
         Words for missing values that are texts in some columns: NA may be Namibia.
-    may_be_empty : bool, default=False
-        Whether a table may have columns, but no rows; else it is an error.
+    allow_empty : bool, default=False
+        Whether a table may have columns, but no rows; otherwise that is an error.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def read_table(
     TableError
         If it is not a table; the message says why and what to do.
     """
-    table = _read(path, set(as_text), encoding, formats, only, layout, words)
-    if table.n_rows == 0 and not may_be_empty:
+    table = _read(path, set(as_text), encoding, formats, only, layout, not_missing)
+    if table.n_rows == 0 and not allow_empty:
         raise TableError(f"{table.source} has a header line, but no rows below it.")
     return table
 
@@ -84,7 +84,7 @@ def _read(
     formats: FormatRules,
     only: Collection[str] | None,
     layout: Layout,
-    words: Mapping[str, Collection[str]],
+    not_missing: Mapping[str, Collection[str]],
 ) -> Table:
     with TableFile(path) as source:
         if is_workbook(source):
@@ -98,32 +98,29 @@ def _read(
         else:
             source.refuse_others()
             if not layout.is_transposed:
-                found, remarks = _encoding(source, encoding)
-                dialect = _dialect(source, found)
+                codec, remarks = _encoding(source, encoding)
+                dialect = _dialect(source, codec)
                 names = dialect.names[:1] if layout.names_samples else []
                 table = TextTable(
-                    source, found, dialect, {*as_text, *names}, formats, words
+                    source, codec, dialect, {*as_text, *names}, formats, not_missing
                 ).read()
                 return replace(table, remarks=remarks + table.remarks)
             cells = _text_rows(source, encoding)
         _check_cells(cells, source)
-        return read_cells(source.name, cells, as_text, formats, layout, words)
-
-
-# --- text ----------------------------------------------------------------------------
+        return read_cells(source.name, cells, as_text, formats, layout, not_missing)
 
 
 def _text_rows(source: TableFile, encoding: str | None) -> CellRows:
     """All cells of a text table, in memory."""
-    found, remarks = _encoding(source, encoding)
-    dialect = _dialect(source, found)
-    text = io.TextIOWrapper(source.open(), encoding=found, newline="")
+    codec, remarks = _encoding(source, encoding)
+    dialect = _dialect(source, codec)
+    text = io.TextIOWrapper(source.open(), encoding=codec, newline="")
     limit = csv.field_size_limit(MOST_SAMPLE)
     try:
         for _ in range(dialect.skipped - 1):
             text.readline()
-        read = csv.reader(text, delimiter=dialect.separator, skipinitialspace=True)
-        rows = [row for row in read if row]
+        reader = csv.reader(text, delimiter=dialect.separator, skipinitialspace=True)
+        rows = [row for row in reader if row]
     except (csv.Error, UnicodeDecodeError) as error:
         raise TableError(
             f"{source.name} cannot be read as a table: {error}."
@@ -131,22 +128,21 @@ def _text_rows(source: TableFile, encoding: str | None) -> CellRows:
     finally:
         csv.field_size_limit(limit)
         text.detach()
-    style = TextStyle(dialect.separator)
-    # The others are about names that are not names of columns here.
+    # The other remarks are about names that are not names of columns here.
     remarks += dialect.remarks[: int(dialect.separator != ",")]
-    return CellRows(rows, remarks, style)
+    return CellRows(rows, remarks, TextStyle(dialect.separator))
 
 
 def _encoding(source: TableFile, encoding: str | None) -> tuple[str, list[str]]:
-    """The encoding of a text table, and remarks."""
-    found = encoding or source.encoding()
+    """The encoding of a text table, detected if it is None, and remarks."""
+    name = encoding or source.encoding()
     remarks = []
-    if found not in ("utf-8", "utf-8-sig") and encoding is None:
-        remarks.append(f"not UTF-8: read as {found} (use --encoding to override)")
-    if found.lower().replace("_", "-") in ("utf-8", "utf8"):
+    if name not in ("utf-8", "utf-8-sig") and encoding is None:
+        remarks.append(f"not UTF-8: read as {name} (use --encoding to override)")
+    if name.lower().replace("_", "-") in ("utf-8", "utf8"):
         # A byte order mark, if any, is not part of the first name.
-        found = "utf-8-sig"
-    return found, remarks
+        name = "utf-8-sig"
+    return name, remarks
 
 
 def _dialect(source: TableFile, encoding: str) -> Dialect:

@@ -1,4 +1,4 @@
-"""Source: the decompressed bytes of a file or standard input, for repeated reading."""
+"""Sources of tables: the bytes of a file or standard input, and Parquet files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .columns import (
     Table,
     TableError,
     UnusableColumn,
-    in_order,
     listed,
+    sorted_texts,
 )
 
 STDIN = "-"
@@ -47,7 +47,7 @@ _NOT_TABLES = {
 }
 
 
-# A compressed table may unpack to this many bytes plus this multiple of its own size.
+# A compressed table may unpack to this many bytes plus this multiple of its size.
 LEAST_LIMIT, MOST_UNPACKED = 2**28, 200
 
 
@@ -56,7 +56,7 @@ class _Unpacked(gzip.GzipFile):
 
     def __init__(self, raw: IO[bytes], name: str, limit: int):
         super().__init__(fileobj=raw)
-        self._source, self._left = name, limit
+        self._name, self._remaining = name, limit
 
     def read(self, size: int | None = -1) -> bytes:
         """Read some bytes, or all."""
@@ -77,10 +77,10 @@ class _Unpacked(gzip.GzipFile):
         return n
 
     def _count(self, n: int) -> None:
-        self._left -= n
-        if self._left < 0:
+        self._remaining -= n
+        if self._remaining < 0:
             raise TableError(
-                f"{self._source} unpacks to more than {MOST_UNPACKED} times its size; "
+                f"{self._name} unpacks to more than {MOST_UNPACKED} times its size; "
                 "if this is intended, unpack it first."
             )
 
@@ -128,9 +128,9 @@ class TableFile:
     def size(self) -> int:
         """Length of the file in bytes."""
         assert self._raw is not None
-        here = self._raw.tell()
+        position = self._raw.tell()
         size = self._raw.seek(0, os.SEEK_END)
-        self._raw.seek(here)
+        self._raw.seek(position)
         return size
 
     @property
@@ -146,7 +146,7 @@ class TableFile:
             raise damaged(self.name, error) from error
 
     def refuse_others(self) -> None:
-        """Raise an error that says what a file is if it is not a text table."""
+        """Raise an error that names the kind of file unless it may be a text table."""
         start = self.start(8)
         if start.startswith(b"\xd0\xcf\x11\xe0"):
             raise TableError(
@@ -154,10 +154,10 @@ class TableFile:
                 "in Excel or LibreOffice and save it as .xlsx or CSV, without a "
                 "password."
             )
-        for magic, what in _NOT_TABLES.items():
+        for magic, kind in _NOT_TABLES.items():
             if start.startswith(magic):
                 raise TableError(
-                    f"{self.name} is {what}; save the table as CSV, plain or gzipped."
+                    f"{self.name} is {kind}; save the table as CSV, plain or gzipped."
                 )
 
     def encoding(self) -> str:
@@ -166,7 +166,8 @@ class TableFile:
         for mark, name in _BOMS:
             if start.startswith(mark):
                 return name
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        utf8 = codecs.getincrementaldecoder("utf-8")()
+        cp1252 = codecs.getincrementaldecoder("cp1252")()
         is_utf8, is_windows = True, True
         try:
             stream = self.open()
@@ -176,9 +177,9 @@ class TableFile:
                         f"{self.name} contains zero bytes, so it is not a text table; "
                         "save it as CSV in UTF-8."
                     )
-                is_utf8 = is_utf8 and _takes(decoder, block)
-                is_windows = is_windows and _takes_all(block)
-            is_utf8 = is_utf8 and _takes(decoder, b"", final=True)
+                is_utf8 = is_utf8 and _can_decode(utf8, block)
+                is_windows = is_windows and _can_decode(cp1252, block)
+            is_utf8 = is_utf8 and _can_decode(utf8, b"", final=True)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise damaged(self.name, error) from error
         if is_utf8:
@@ -193,19 +194,11 @@ def damaged(name: str, error: Exception) -> TableError:
     )
 
 
-def _takes(
+def _can_decode(
     decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False
 ) -> bool:
     try:
         decoder.decode(block, final)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _takes_all(block: bytes) -> bool:
-    try:
-        block.decode("cp1252")
     except UnicodeDecodeError:
         return False
     return True
@@ -237,7 +230,7 @@ def _copied(stream: IO[bytes]) -> IO[bytes]:
     return copy
 
 
-# --- Parquet files, read column by column ---------------------------------------------
+# --- Parquet files --------------------------------------------------------------------
 
 
 def read_parquet(
@@ -246,7 +239,7 @@ def read_parquet(
     only: Collection[str] | None,
     names_samples: bool,
 ) -> Table:
-    """Read the columns in ``only``, or all; the others are marked as unusable.
+    """Read the columns in ``only``, or all; others are marked as unusable.
 
     If the first column has the names of the samples, it is read as text.
     """
@@ -272,12 +265,14 @@ def _read(
     only: Collection[str] | None,
     names_samples: bool,
 ) -> Table:
+    import pyarrow.types as kinds
+
     file = parquet.ParquetFile(source.open())
     schema = file.schema_arrow
-    twice = [name for name, n in Counter(schema.names).items() if n > 1]
-    if twice:
+    repeated = [name for name, n in Counter(schema.names).items() if n > 1]
+    if repeated:
         raise TableError(
-            f"{source.name} has several columns with the same name: {listed(twice)}."
+            f"{source.name} has several columns with the same name: {listed(repeated)}."
         )
     if not schema.names:
         raise TableError(f"{source.name} has no columns.")
@@ -285,25 +280,29 @@ def _read(
     if names_samples:
         as_text = {*as_text, schema.names[0]}
         only = None if only is None else {*only, schema.names[0]}
-    reasons = {one.name: _why_not(one, only) for one in schema}
-    used = [name for name, reason in reasons.items() if not reason]
-    _check_size(source, file.metadata, used)
+    reasons = {field.name: _why_unread(field, only) for field in schema}
+    names = {name for name, reason in reasons.items() if not reason}
+    _check_size(source, file.metadata, names)
     # Each distinct string is then in memory only once.
-    texts = [one.name for one in schema if _is_string(one.type)]
+    texts = [
+        field.name
+        for field in schema
+        if kinds.is_string(field.type) or kinds.is_large_string(field.type)
+    ]
     file = parquet.ParquetFile(source.open(), read_dictionary=texts)
     columns: dict[str, Column] = {}
     for name, reason in reasons.items():
         if reason:
             columns[name] = UnusableColumn(n_rows, reason)
             continue
-        # One at a time, to save memory.
+        # One column at a time, to save memory.
         columns[name] = _column(file.read([name]).column(name), name in as_text)
         if len(columns[name]) != n_rows:
             raise TableError(f"{source.name} is damaged: its columns differ in length.")
     return Table(columns, n_rows, source.name, [])
 
 
-def _why_not(field: Any, only: Collection[str] | None) -> str:
+def _why_unread(field: Any, only: Collection[str] | None) -> str:
     """Why a column is not read; empty if it is."""
     import pyarrow.types as kinds
 
@@ -314,34 +313,27 @@ def _why_not(field: Any, only: Collection[str] | None) -> str:
     return ""
 
 
-def _check_size(source: TableFile, metadata: Any, used: Collection[str]) -> None:
-    """Raise an error if columns need far more memory than the file's length."""
+def _check_size(source: TableFile, metadata: Any, names: set[str]) -> None:
+    """Raise an error if columns need far more memory than the file has bytes."""
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-    n_rows = max(metadata.num_rows, sum(max(0, one.num_rows) for one in groups))
-    size = 8 * n_rows * len(used)
-    wanted = set(used)
-    # A column of single values has its own name as its path.
-    paths = [metadata.schema.column(j).path for j in range(metadata.num_columns)]
-    places = [j for j, path in enumerate(paths) if path in wanted]
-    for group in groups:
-        for j in places:
-            size += max(0, group.column(j).total_uncompressed_size)
+    n_rows = max(metadata.num_rows, sum(max(0, group.num_rows) for group in groups))
+    size = 8 * n_rows * len(names)
+    for j in range(metadata.num_columns):
+        # The path of a column of single values is its name.
+        if metadata.schema.column(j).path in names:
+            size += sum(
+                max(0, group.column(j).total_uncompressed_size) for group in groups
+            )
     if size > source.most_unpacked:
         raise TableError(
             f"{source.name} unpacks to more than {MOST_UNPACKED} times its size "
-            f"({n_rows:,} rows of {len(used):,} columns); if this is intended, keep "
+            f"({n_rows:,} rows of {len(names):,} columns); if this is intended, keep "
             "only the columns that are needed, or save the table as CSV."
         )
 
 
-def _is_string(kind: Any) -> bool:
-    import pyarrow.types as kinds
-
-    return kinds.is_string(kind) or kinds.is_large_string(kind)
-
-
 def _column(array: Any, as_text: bool) -> Column:
-    """A column of pyarrow."""
+    """A column as read by pyarrow."""
     import pyarrow.types as kinds
     from pandas import factorize
 
@@ -353,16 +345,16 @@ def _column(array: Any, as_text: bool) -> Column:
         )
     if kinds.is_dictionary(kind):
         cells = array.unify_dictionaries().to_pandas().array
-        codes, places = factorize(np.asarray(cells.codes))
-        named = [None if k < 0 else cells.categories[k] for k in places]
+        codes, categories = factorize(np.asarray(cells.codes))
+        values = [None if k < 0 else cells.categories[k] for k in categories]
     else:
-        # So that whole numbers in columns with gaps become 1, not 1.0.
-        codes, named = factorize(array.to_pandas(integer_object_nulls=True))
-    levels = [None if one is None else _named(one) for one in named]
-    return in_order(codes.astype(np.int32), levels, bool(kinds.is_temporal(kind)))
+        # So that whole numbers in columns with missing values become 1, not 1.0.
+        codes, values = factorize(array.to_pandas(integer_object_nulls=True))
+    levels = [None if value is None else _category(value) for value in values]
+    return sorted_texts(codes.astype(np.int32), levels, bool(kinds.is_temporal(kind)))
 
 
-def _named(value: Any) -> str:
-    """A value as the name of a category: a number as exports name it, 1.0 as 1."""
+def _category(value: Any) -> str:
+    """The name of a value as a category: numbers as in exports, 1.0 as 1."""
     is_real = isinstance(value, (float, np.floating))
     return f"{float(value):.15g}" if is_real else str(value)

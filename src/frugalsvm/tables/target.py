@@ -20,7 +20,7 @@ from .columns import (
     check_clear,
     check_usable,
     listed,
-    turned_words,
+    transpose_hint,
     unknown_column,
 )
 from .prepared_columns import as_texts
@@ -31,7 +31,7 @@ Label = str | int | float
 LARGEST_WHOLE = 2**53 - 1
 # A target with more values is not taken for one of classes.
 MOST_CLASSES = 20
-# Words for no in the languages in which they come after those for yes, or may.
+# Words for no in languages where they may follow those for yes in the alphabet.
 NO = {"no", "nein", "nee", "nej", "nei", "nem", "hayir", "hay\u0131r", "нет"}
 
 
@@ -43,7 +43,7 @@ class Target:
     ----------
     name : str
     classes : tuple of two labels
-        A positive score means the second one. Numbers stay numbers.
+        A positive score means the second class. Numbers stay numbers.
     positive : ndarray of bool
         Whether a row is of the second class.
     is_given : bool
@@ -75,9 +75,9 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     table : Table
     name : str
     positive : str, default=None
-        The class that a positive score means; if there are several others, they are one
-        class, ``not`` this one. None takes the larger number, or the last one in
-        alphabetical order, unless it says no (``nein``) and the other does not.
+        The class that a positive score means; several other classes become one, called
+        ``not`` this one. None takes the larger number, or the last class in
+        alphabetical order, unless it is a word for no and the other is not.
 
     Returns
     -------
@@ -86,12 +86,16 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
     Raises
     ------
     TableError
-        Unless there are two classes, or one is given, and each row has one.
+        Unless there are two classes, or more and ``positive``, and each row has a
+        class.
     """
     if name not in table.columns:
         error = unknown_column("--target", name, table.names)
-        hints = [f" This is {one}." for one in table.remarks if one.startswith("sheet")]
-        raise UnknownColumn(f"{error}{turned_words(table, [name])}{''.join(hints)}")
+        hints = [transpose_hint(table, [name])]
+        for remark in table.remarks:
+            if remark.startswith("sheet"):
+                hints.append(f" This is {remark}.")
+        raise UnknownColumn(f"{error}{''.join(hints)}")
     column = table.columns[name]
     check_clear({name: column}, table.source)
     n_missing = int(column.missing.sum())
@@ -102,35 +106,38 @@ def find_target(table: Table, name: str, positive: str | None = None) -> Target:
             f"row{'s' * (n_missing > 1)} of {table.source}; --unlabelled drop leaves "
             "such rows out (you can pass them to predict later)."
         )
-    if any(isinstance(one, float) and np.isinf(one) for one in labels):
+    if any(isinstance(label, float) and np.isinf(label) for label in labels):
         raise TableError(
             f"the target {name!r} has infinite values; classes must be names or finite "
             "numbers."
         )
     if len(labels) > 2 and positive is not None:
-        return _against_rest(name, labels, codes, _place(name, labels, positive))
+        return _one_against_rest(name, labels, codes, _index(name, labels, positive))
     if len(labels) != 2:
         raise TableError(_wrong_number(name, labels, len(column)))
-    which = _usual(labels) if positive is None else _place(name, labels, positive)
-    first, second = labels[1 - which], labels[which]
-    return Target(name, (first, second), codes == which, positive is not None)
+    if positive is None:
+        second = _default_second(labels)
+    else:
+        second = _index(name, labels, positive)
+    classes = labels[1 - second], labels[second]
+    return Target(name, classes, codes == second, positive is not None)
 
 
-def _against_rest(
-    name: str, labels: list[Label], codes: np.ndarray, which: int
+def _one_against_rest(
+    name: str, labels: list[Label], codes: np.ndarray, index: int
 ) -> Target:
-    """One class of several against all others, which are one class then.
+    """One class of several against all others, which become one class.
 
     Both are text, since labels are of one type.
     """
-    second = str(labels[which])
-    rest = f"not {second}"
-    if rest in labels:
+    second = str(labels[index])
+    others = f"not {second}"
+    if others in labels:
         raise TableError(
-            f"the target {name!r} has a class {rest!r}, which is what all classes but "
-            f"{second!r} would be called; rename it."
+            f"the target {name!r} has a class {others!r}, which is what all classes "
+            f"but {second!r} would be called; rename it."
         )
-    return Target(name, (rest, second), codes == which, True)
+    return Target(name, (others, second), codes == index, True)
 
 
 def labelled(table: Table, name: str) -> Table:
@@ -148,24 +155,24 @@ def known_target(
 ) -> Target:
     """The target of a table whose classes are already known.
 
-    A first class called ``not x``, if no row has it, is all rows that are not x.
+    A first class called ``not x`` that no row has stands for all rows that are not x.
     """
     column = table.column(name, what)
     check_clear({name: column}, table.source)
     labels, codes = _labels(column)
     first, second = classes
     if first == f"not {second}" and first not in labels and not column.missing.any():
-        is_second = np.array([_is_meant(str(second), one) for one in labels], bool)
+        is_second = np.array([_matches(str(second), label) for label in labels], bool)
         return Target(name, classes, is_second[codes])
-    strange = [str(one) for one in labels if one not in classes]
+    strange = [str(label) for label in labels if label not in classes]
     if strange or column.missing.any():
         problem = f"has {listed(strange)}" if strange else "has missing values"
         raise TableError(
             f"column {name!r} of {table.source} {problem}; expected the classes "
-            f"{listed([str(one) for one in classes])}."
+            f"{listed([str(label) for label in classes])}."
         )
-    is_positive = np.array([one == classes[1] for one in labels], dtype=bool)
-    return Target(name, classes, is_positive[codes])
+    is_second = np.array([label == second for label in labels], dtype=bool)
+    return Target(name, classes, is_second[codes])
 
 
 def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
@@ -173,35 +180,36 @@ def _labels(column: Column) -> tuple[list[Label], np.ndarray]:
     if isinstance(column, Texts):
         return list(column.levels), column.codes
     assert isinstance(column, Numbers)
-    known, codes = np.unique(column.values, return_inverse=True)
-    known = known[~np.isnan(known)]
-    if np.isinf(known).any():
-        return [float(v) for v in known.tolist()], codes
-    whole = bool((known == np.round(known)).all())
-    if whole and (np.abs(known) > LARGEST_WHOLE).any():
+    values, codes = np.unique(column.values, return_inverse=True)
+    values = values[~np.isnan(values)]
+    if np.isinf(values).any():
+        return [float(v) for v in values.tolist()], codes
+    whole = bool((values == np.round(values)).all())
+    if whole and (np.abs(values) > LARGEST_WHOLE).any():
         raise TableError(
             f"the target has whole numbers beyond {LARGEST_WHOLE:,}, which may not be "
             "distinct as doubles; use names or smaller numbers for the classes."
         )
-    return [int(v) if whole else float(v) for v in known.tolist()], codes
+    return [int(v) if whole else float(v) for v in values.tolist()], codes
 
 
-def _usual(labels: list[Label]) -> int:
-    """Which of two classes is the positive one if nobody says so."""
-    first, second = (str(one).lower() for one in labels)
+def _default_second(labels: list[Label]) -> int:
+    """The index of the positive one of two classes if the user names none."""
+    first, second = (str(label).lower() for label in labels)
     says_no = second in NO or (first, second) == ("j", "n")
     return 0 if says_no and first not in NO else 1
 
 
-def _place(name: str, labels: list[Label], positive: str) -> int:
+def _index(name: str, labels: list[Label], positive: str) -> int:
+    """The index of the class that the user calls positive."""
     for k, label in enumerate(labels):
-        if _is_meant(positive.strip(STRIPPED), label):
+        if _matches(positive.strip(STRIPPED), label):
             return k
     problem = f"--positive: {name!r} has no class {positive!r}"
     if len(labels) > MOST_CLASSES:
         raise PositiveError(f"{problem}; it has {_too_many(labels)}.")
-    words = listed([str(one) for one in labels])
-    raise PositiveError(f"{problem}; its classes are {words}.")
+    names = listed([str(label) for label in labels])
+    raise PositiveError(f"{problem}; its classes are {names}.")
 
 
 def _too_many(labels: list[Label]) -> str:
@@ -215,7 +223,7 @@ class PositiveError(WrongRequest):
     """The requested positive class does not exist."""
 
 
-def _is_meant(text: str, label: Label) -> bool:
+def _matches(text: str, label: Label) -> bool:
     if isinstance(label, str):
         return text == label
     try:
@@ -225,7 +233,7 @@ def _is_meant(text: str, label: Label) -> bool:
 
 
 def _wrong_number(name: str, labels: list[Label], n_rows: int) -> str:
-    shown = listed([str(one) for one in labels])
+    shown = listed([str(label) for label in labels])
     if not labels:
         return f"the target {name!r} is empty."
     if len(labels) == 1:
@@ -243,16 +251,16 @@ def _wrong_number(name: str, labels: list[Label], n_rows: int) -> str:
     )
 
 
-# --- Labels of samples from a table of their own, joined by the names of the samples --
+# --- Labels of samples from another table, joined by the names of the samples ---------
 
 
-def joined(
+def join_labels(
     table: Table, path: str | None, target: str, encoding: str | None = None
 ) -> Table:
-    """A table with the target of a table of labels; the same if there is none.
+    """A table with the target from a table of labels; the same table without a path.
 
-    Samples are found by name: those of the table are in its first column, those of the
-    labels in the column that has most of these names.
+    Samples are matched by name: the table has their names in its first column, the
+    table of labels in the column that has most of them.
     """
     if path is None:
         return table
@@ -267,17 +275,20 @@ def joined(
     # Names are text, even if they look like numbers.
     others = [name for name in labels.names if name != target]
     labels = read_table(path, encoding=encoding, as_text=others)
-    own = table.row_names or table.names[0]
-    samples = _names(table.columns[own])
-    place = _places(labels, others, samples, own, table.source)
-    found = _taken(labels.columns[target], [place.get(one, -1) for one in samples])
-    remarks = [*table.remarks, *_remarks(table, labels, samples, place)]
-    columns = {**table.columns, target: found}
-    return replace(table, columns=columns, remarks=remarks, row_names=own)
+    key = table.row_names or table.names[0]
+    samples = _names(table.columns[key])
+    row_of = _rows_by_name(labels, others, samples, key, table.source)
+    rows = np.array([row_of.get(name, -1) for name in samples], dtype=np.intp)
+    return replace(
+        table,
+        columns={**table.columns, target: _take_rows(labels.columns[target], rows)},
+        remarks=[*table.remarks, *_remarks(table, labels, samples, row_of)],
+        row_names=key,
+    )
 
 
 def _names(column: Column) -> list[str]:
-    """The names in a column; empty where there is none."""
+    """The names in a column; empty where one is missing."""
     if not isinstance(column, (Numbers, Texts)):
         return [""] * len(column)
     texts = as_texts(column)
@@ -285,52 +296,51 @@ def _names(column: Column) -> list[str]:
     return [levels[k] for k in texts.codes.tolist()]
 
 
-def _places(
-    labels: Table, others: list[str], samples: list[str], own: str, source: str
+def _rows_by_name(
+    labels: Table, others: list[str], samples: list[str], key: str, source: str
 ) -> dict[str, int]:
     """The row of each name in the table of labels."""
-    known, best, most = set(samples) - {""}, [""], 0
+    distinct, best, most = set(samples) - {""}, [""], 0
     for name in others:
         names = _names(labels.columns[name])
-        n = len(known.intersection(names))
+        n = len(distinct.intersection(names))
         if n > most:
             best, most = names, n
     if most == 0:
         first = _names(labels.columns[others[0]]) if others else []
         raise TableError(
             f"--labels: no column of {labels.source} has the names of the samples of "
-            f"{source}, which are in column {own!r} ({listed(samples)}); the labels "
+            f"{source}, which are in column {key!r} ({listed(samples)}); the labels "
             f"have {listed(first)}."
         )
-    twice = [name for name, n in Counter(best).items() if n > 1 and name in known]
-    if twice:
+    repeated = [name for name, n in Counter(best).items() if n > 1 and name in distinct]
+    if repeated:
         raise TableError(
-            f"--labels: {labels.source} has {listed(twice)} more than once."
+            f"--labels: {labels.source} has {listed(repeated)} more than once."
         )
     return {name: k for k, name in enumerate(best) if name}
 
 
-def _taken(column: Column, rows: list[int]) -> Column:
+def _take_rows(column: Column, rows: np.ndarray) -> Column:
     """Some rows of a column; -1 stands for a missing value."""
     check_usable({"": column}, "")
-    places = np.array(rows, dtype=np.intp)
     if isinstance(column, Texts):
-        return replace(column, codes=np.append(column.codes, -1)[places])
+        return replace(column, codes=np.append(column.codes, -1)[rows])
     if isinstance(column, Numbers):
-        return Numbers(np.append(column.values, np.nan)[places], column.format)
+        return Numbers(np.append(column.values, np.nan)[rows], column.format)
     return column
 
 
 def _remarks(
-    table: Table, labels: Table, samples: list[str], place: dict[str, int]
+    table: Table, labels: Table, samples: list[str], row_of: dict[str, int]
 ) -> list[str]:
-    bare = [name for name in samples if name not in place]
-    known = set(samples)
-    spare = [name for name in place if name not in known]
-    n = len(samples) - len(bare)
+    unlabelled = [name for name in samples if name not in row_of]
+    distinct = set(samples)
+    unmatched = [name for name in row_of if name not in distinct]
+    n = len(samples) - len(unlabelled)
     remarks = [f"labels of {n:,} of {len(samples):,} samples from {labels.source}"]
-    if bare:
-        remarks.append(f"samples without a label: {listed(bare)}")
-    if spare:
-        remarks.append(f"labels of no sample in {table.source}: {listed(spare)}")
+    if unlabelled:
+        remarks.append(f"samples without a label: {listed(unlabelled)}")
+    if unmatched:
+        remarks.append(f"labels of no sample in {table.source}: {listed(unmatched)}")
     return remarks

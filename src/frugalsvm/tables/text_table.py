@@ -1,7 +1,7 @@
 """Text tables, read in chunks.
 
-Chunks have a few megabytes, so that little more than the numbers themselves is in
-memory. A column that turns out not to have plain numbers is read again as text: a
+Chunks have a few megabytes, so that memory holds little more than the numbers
+themselves. A column that turns out not to have plain numbers is read again as text: a
 category is the text in the file, "007" and not 7.
 """
 
@@ -38,33 +38,33 @@ from .formats import (
     Readings,
     are_all_numbers,
     have_commas,
-    may_be_numbers,
+    look_like_numbers,
 )
 from .source import TableFile, damaged
 
 # A missing number, as SAS and Stata write it.
 LONE_POINT = "."
 _MISSING_NUMBERS = MISSING | {LONE_POINT}
-NO_WORDS: Mapping[str, Collection[str]] = MappingProxyType({})
+NO_EXCEPTIONS: Mapping[str, Collection[str]] = MappingProxyType({})
 # Cells per chunk.
 CELLS = 2**21
-# Number of cells from which numeric columns are kept in a temporary file.
+# Number of cells beyond which numeric columns are stored in a temporary file.
 STORED_CELLS = 2**23
 
 
 class TextTable:
-    """A table of text that is being read.
+    """A text table that is being read.
 
     Parameters
     ----------
-    source : Source
+    source : TableFile
     encoding : str
     dialect : Dialect
     as_text : set of str
         Columns to read as text even if they look like numbers.
     rules : FormatRules
-        What is known about the formats of numbers.
-    words : mapping from names to collections of str
+        The number formats that columns may have.
+    not_missing : mapping from names to collections of str
         Words for missing values that are texts in some columns.
     """
 
@@ -75,10 +75,10 @@ class TextTable:
         dialect: Dialect,
         as_text: set[str],
         rules: FormatRules,
-        words: Mapping[str, Collection[str]] = NO_WORDS,
+        not_missing: Mapping[str, Collection[str]] = NO_EXCEPTIONS,
     ):
         self._source, self._encoding, self._dialect = source, encoding, dialect
-        self._as_text, self._rules, self._words = as_text, rules, words
+        self._as_text, self._rules, self._not_missing = as_text, rules, not_missing
         self._builders: dict[str, ColumnBuilder] = {}
         # Text columns, and their numbers if all their strings are numbers.
         self._texts: dict[str, Texts] = {}
@@ -87,21 +87,24 @@ class TextTable:
         self._pointed: set[str] = set()
 
     def read(self) -> Table:
-        """Read it, as many times as needed to know what its columns are."""
+        """Read it, as many times as needed to determine the kinds of its columns."""
         names = self._dialect.names
-        written = {one for one in names if self._rules[one].excludes_plain}
-        self._builders = self._built(names, self._as_text | written, self._as_text)
-        self._take_texts(self._builders)
-        self._read_again(self._of_kind(Kind.MIXED))
-        self._read_lone_points(written)
+        formatted = {name for name in names if self._rules[name].excludes_plain}
+        self._builders = self._build(names, self._as_text | formatted, self._as_text)
+        self._collect_texts(self._builders)
+        self._read_as_text(self._of_kind(Kind.MIXED))
+        self._read_lone_points(formatted)
         padded = self._with_leading_zeros()
         self._as_text = self._as_text | set(padded)
-        self._read_again(padded)
-        # Their text may contain more than their values: 750 beside 12.400.
+        self._read_as_text(padded)
+        # Text may tell more than values: 750 beside 12.400.
         doubtful = self._dialect.separator != "," or self._are_points_foreign()
-        self._read_again([*{*self._with_points(doubtful), *self._with_zeros()}])
+        self._read_as_text(self._with_points(doubtful))
         # The columns read again may settle the format.
-        columns = self._finished(not self._are_points_foreign())
+        plain_by_default = not self._are_points_foreign()
+        n_cells = sum(builder.size for builder in self._builders.values())
+        store = ColumnStore() if n_cells > STORED_CELLS else None
+        columns = {name: self._column(name, plain_by_default, store) for name in names}
         n_rows = len(next(iter(columns.values())))
         remarks = self._dialect.remarks + _format_remarks(columns)
         if padded:
@@ -115,39 +118,41 @@ class TextTable:
         return Table(columns, n_rows, self._source.name, remarks, style)
 
     def _of_kind(self, kind: Kind) -> list[str]:
-        return [name for name, one in self._builders.items() if one.kind is kind]
+        return [
+            name for name, builder in self._builders.items() if builder.kind is kind
+        ]
 
-    def _built(
-        self, names: list[str], strings: Collection[str], kept: Collection[str]
+    def _build(
+        self, names: list[str], strings: Collection[str], as_text: Collection[str]
     ) -> dict[str, ColumnBuilder]:
-        """Read some columns; those in ``strings`` as text, ``kept`` unconverted."""
+        """Read some columns, ``strings`` as text; ``as_text`` never become numbers."""
         builders = {
-            name: ColumnBuilder(self._rules[name], name in kept, self._missing(name))
+            name: ColumnBuilder(self._rules[name], name in as_text, self._missing(name))
             for name in names
         }
-        for piece in self._pieces(names, strings):
-            for name, series in piece.items():
+        for chunk in self._chunks(names, strings):
+            for name, series in chunk.items():
                 builders[name].add(series)
         return builders
 
-    def _read_again(self, names: list[str]) -> None:
+    def _read_as_text(self, names: list[str]) -> None:
         """Read some columns again as text."""
         if names:
             strings = set(names)
-            again = self._built(names, strings, strings)
-            self._take_texts(again)
-            self._builders |= again
+            builders = self._build(names, strings, strings)
+            self._collect_texts(builders)
+            self._builders |= builders
 
-    def _read_lone_points(self, written: set[str]) -> None:
+    def _read_lone_points(self, formatted: set[str]) -> None:
         """Read columns again that are numbers apart from lone points."""
         names = [
             name
-            for name, one in self._texts.items()
+            for name, texts in self._texts.items()
             if name not in self._as_text
-            and LONE_POINT in one.levels
+            and LONE_POINT in texts.levels
             and (
                 self._rules[name].is_number
-                or are_all_numbers([x for x in one.levels if x != LONE_POINT])
+                or are_all_numbers([x for x in texts.levels if x != LONE_POINT])
             )
         ]
         if not names:
@@ -156,22 +161,24 @@ class TextTable:
         for name in names:
             del self._texts[name]
             self._readings.pop(name, None)
-        again = self._built(names, written, ())
-        self._take_texts(again)
-        self._builders |= again
-        self._read_again([name for name in again if again[name].kind is Kind.MIXED])
+        builders = self._build(names, formatted, ())
+        self._collect_texts(builders)
+        self._builders |= builders
+        self._read_as_text(
+            [name for name, builder in builders.items() if builder.kind is Kind.MIXED]
+        )
 
-    def _take_texts(self, builders: dict[str, ColumnBuilder]) -> None:
-        """Check whether text columns are numbers after all."""
-        for name, one in builders.items():
-            if one.kind is Kind.WRITTEN:
-                self._readings[name] = one.readings
-            elif one.kind is Kind.TEXT:
-                texts = self._texts[name] = one.texts()
+    def _collect_texts(self, builders: dict[str, ColumnBuilder]) -> None:
+        """Collect the text of columns, and their numbers if it is numbers after all."""
+        for name, builder in builders.items():
+            if builder.kind is Kind.FORMATTED:
+                self._readings[name] = builder.readings
+            elif builder.kind is Kind.TEXT:
+                texts = self._texts[name] = builder.texts()
                 if name in self._as_text or not texts.levels:
                     continue
                 rule = self._rules[name]
-                if not rule.is_number and not may_be_numbers(texts.levels):
+                if not rule.is_number and not look_like_numbers(texts.levels):
                     continue
                 readings = Readings(rule)
                 readings.add(texts.levels, texts.codes)
@@ -185,42 +192,45 @@ class TextTable:
         """Whether points in this file may be thousands separators."""
         if self._rules.file.excludes_plain:
             return True
-        known = [one for one in self._readings.values() if not one.may_be_dates]
-        formats = [one.only_format for one in known if one.only_format is not None]
-        if any(one.decimal == "," or one.thousands == "." for one in formats):
+        formats = [
+            reading.only_format
+            for reading in self._readings.values()
+            if not reading.look_like_dates and reading.only_format is not None
+        ]
+        if any(format.decimal == "," or format.thousands == "." for format in formats):
             return True
-        if any(have_commas(one.levels) for one in self._texts.values()):
+        if any(have_commas(texts.levels) for texts in self._texts.values()):
             return True
         # Programs separate cells by semicolons or tabs if numbers have commas.
-        tells = any(one.tells_points for one in self._builders.values())
-        has_points = tells or any(one.decimal == "." for one in formats)
+        has_points = any(
+            builder.has_decimal_points for builder in self._builders.values()
+        ) or any(format.decimal == "." for format in formats)
         return self._dialect.separator != "," and not has_points
 
     def _with_points(self, is_foreign: bool) -> list[str]:
-        """Plain-number columns whose points may not be decimal points."""
+        """Plain-number columns whose points may not be decimal points.
+
+        Whole numbers and dates that are written with points are among them.
+        """
         names = []
         for name in self._of_kind(Kind.PLAIN):
-            one, rule = self._builders[name], self._rules[name]
-            is_open = rule.decimal is None and (is_foreign or rule.was_whole)
-            if is_open and one.may_have_points and not one.tells_points:
+            builder, rule = self._builders[name], self._rules[name]
+            if rule.decimal is not None or not builder.has_floats:
+                continue
+            is_open = is_foreign or rule.was_whole
+            if (
+                (is_open and not builder.has_decimal_points)
+                or builder.are_whole
+                or builder.look_like_dates
+            ):
                 names.append(name)
         return names
-
-    def _with_zeros(self) -> list[str]:
-        """Plain-number columns that are whole, or dates, despite having points."""
-        return [
-            name
-            for name in self._of_kind(Kind.PLAIN)
-            if self._rules[name].decimal is None
-            and (one := self._builders[name]).may_have_points
-            and (one.may_have_zeros or one.may_be_dates)
-        ]
 
     def _with_leading_zeros(self) -> list[str]:
         """Columns of whole numbers of which some are written like 007.
 
         They are codes, such as those of wards or of places. Only the first chunk is
-        looked at, which is all of a table of the usual size.
+        inspected, which is all of a table of the usual size.
         """
         names = [
             name
@@ -229,16 +239,8 @@ class TextTable:
         ]
         if not names:
             return []
-        first = next(self._pieces(names, names))
+        first = next(self._chunks(names, names))
         return [name for name in names if _begins_with_zero(first[name])]
-
-    def _finished(self, plain_by_default: bool) -> dict[str, Column]:
-        n_cells = sum(one.size for one in self._builders.values())
-        store = ColumnStore() if n_cells > STORED_CELLS else None
-        return {
-            name: self._column(name, plain_by_default, store)
-            for name in self._dialect.names
-        }
 
     def _column(
         self, name: str, plain_by_default: bool, store: ColumnStore | None
@@ -247,26 +249,27 @@ class TextTable:
         readings = self._readings.pop(name, None)
         texts = self._texts.pop(name, None)
         if readings is not None and readings.are_numbers:
-            found = readings.decide(plain_by_default and not rule.was_whole)
-            if found is None:
-                return UnclearNumbers(builder.size, _two_ways(readings.doubt))
-            return _numbers(readings.numbers(found), found, store)
+            format = readings.decide(plain_by_default and not rule.was_whole)
+            if format is None:
+                assert readings.doubt is not None
+                return UnclearNumbers(builder.size, _ambiguity(readings.doubt))
+            return _numbers(readings.numbers(format), format, store)
         if texts is None:
-            found = PLAIN if builder.may_have_points else WHOLE
-            return _numbers(builder.numbers(), found, store)
+            format = PLAIN if builder.has_floats else WHOLE
+            return _numbers(builder.numbers(), format, store)
         if readings is None:
             return texts
         if rule.is_number or are_all_numbers(texts.levels):
             assert readings.doubt is not None
             remedy = "remove the % signs" if "%" in readings.doubt.text else ""
             misfit = _misfit(readings.doubt, rule, texts)
-            rest, wrong = _without_misfits(texts, rule, plain_by_default)
-            return UnclearNumbers(builder.size, misfit, remedy, rest, wrong)
+            readable, wrong = _without_misfits(texts, rule, plain_by_default)
+            return UnclearNumbers(builder.size, misfit, remedy, readable, wrong)
         return texts
 
     # --- pandas ------------------------------------------------------------------
 
-    def _pieces(self, names: list[str], strings: Collection[str]) -> Iterator:
+    def _chunks(self, names: list[str], strings: Collection[str]) -> Iterator:
         """Data frames of some columns, with a limited number of rows each."""
         from pandas import read_csv
         from pandas.errors import EmptyDataError, ParserError, ParserWarning
@@ -284,7 +287,7 @@ class TextTable:
                     source.open(), sep=dialect.separator, header=None,
                     names=dialect.names, index_col=False, usecols=only,
                     dtype=str if is_text else dict.fromkeys(texts, str),
-                    encoding=self._encoding, na_values=self._gaps(names),
+                    encoding=self._encoding, na_values=self._na_values(names),
                     keep_default_na=False, skipinitialspace=True, low_memory=False,
                     chunksize=rows, skiprows=dialect.skipped,
                     # In a table of one column, a blank line is a missing value.
@@ -306,29 +309,28 @@ class TextTable:
     def _missing(self, name: str) -> frozenset[str]:
         """The strings that mean a missing value in a column."""
         missing = _MISSING_NUMBERS if name in self._pointed else MISSING
-        return missing.difference(self._words.get(name, ()))
+        return missing.difference(self._not_missing.get(name, ()))
 
-    def _gaps(self, names: list[str]) -> list[str] | dict[str, frozenset[str]]:
-        """The same as pandas takes it, for each column if they differ."""
-        if self._pointed.isdisjoint(names) and not self._words:
+    def _na_values(self, names: list[str]) -> list[str] | dict[str, frozenset[str]]:
+        """The same for pandas, for each column if they differ."""
+        if self._pointed.isdisjoint(names) and not self._not_missing:
             return [*MISSING]
         return {name: self._missing(name) for name in names}
 
 
 def _numbers(
-    values: np.ndarray, found: NumberFormat, store: ColumnStore | None
+    values: np.ndarray, format: NumberFormat, store: ColumnStore | None
 ) -> Numbers:
-    return Numbers(values, found) if store is None else store.put(values, found)
+    return Numbers(values, format) if store is None else store.put(values, format)
 
 
 def _begins_with_zero(series: Any) -> bool:
-    """Whether a string of digits has a zero to fill it up."""
-    found = series.dropna().unique()
-    return any(one[:1] == "0" and one.isdigit() and len(one) > 1 for one in found)
+    """Whether a string of digits begins with a zero that is not its only digit."""
+    texts = series.dropna().unique()
+    return any(text[:1] == "0" and text.isdigit() and len(text) > 1 for text in texts)
 
 
-def _two_ways(doubt: Doubt | None) -> str:
-    assert doubt is not None
+def _ambiguity(doubt: Doubt) -> str:
     points, commas = doubt.values
     return (
         f"{doubt.text!r} in row {doubt.row + 1:,} is {points:.15g} with decimal points "
@@ -337,14 +339,14 @@ def _two_ways(doubt: Doubt | None) -> str:
 
 
 def _misfit(doubt: Doubt, rule: FormatRule, texts: Texts) -> str:
-    has = f"row {doubt.row + 1:,} has {shortened(doubt.text)!r}"
+    cell = f"row {doubt.row + 1:,} has {shortened(doubt.text)!r}"
     if rule.decimal is not None or rule.thousands is not None:
         example = NumberFormat(rule.decimal, rule.thousands or None).example
-        return f"{has}, which is not a number with {rule} (like {example})"
+        return f"{cell}, which is not a number with {rule} (like {example})"
     first = texts.levels[texts.codes[texts.codes >= 0][0]]
     if are_all_numbers([doubt.text]) and doubt.text != first:
-        return f"{has}, which is in a different format from {shortened(first)!r}"
-    return f"{has}, which is not a number like the others"
+        return f"{cell}, which is in a different format from {shortened(first)!r}"
+    return f"{cell}, which is not a number like the others"
 
 
 def _without_misfits(
@@ -355,9 +357,9 @@ def _without_misfits(
     numbers = [
         text for text, is_number in zip(texts.levels, fits, strict=True) if is_number
     ]
-    places = np.append(np.where(fits, np.cumsum(fits) - 1, -1), -1)
+    new_codes = np.append(np.where(fits, np.cumsum(fits) - 1, -1), -1)
     readings = Readings(rule)
-    readings.add(numbers, places[texts.codes])
+    readings.add(numbers, new_codes[texts.codes])
     style = None
     if readings.are_numbers:
         style = readings.decide(plain_by_default and not rule.was_whole)
@@ -374,23 +376,27 @@ def shortened(text: str) -> str:
 
 def _format_remarks(columns: dict[str, Column]) -> list[str]:
     """Number formats other than the plain one, each with its columns."""
-    found: dict[NumberFormat, list[str]] = {}
-    for name, one in columns.items():
-        if isinstance(one, Numbers):
-            found.setdefault(one.format, []).append(name)
-    found.pop(WHOLE, None)
-    if set(found) <= {PLAIN}:
+    columns_by_format: dict[NumberFormat, list[str]] = {}
+    for name, column in columns.items():
+        if isinstance(column, Numbers):
+            columns_by_format.setdefault(column.format, []).append(name)
+    columns_by_format.pop(WHOLE, None)
+    if set(columns_by_format) <= {PLAIN}:
         return []
     return [
-        f"numbers with {one}, like {one.example}: {listed(names)}"
-        for one, names in found.items()
+        f"numbers with {format}, like {format.example}: {listed(names)}"
+        for format, names in columns_by_format.items()
     ]
 
 
 def _decimal(columns: dict[str, Column]) -> str:
     """The decimal separator of most columns."""
-    used = [one.format.decimal for one in columns.values() if isinstance(one, Numbers)]
-    return "," if used.count(",") > used.count(".") else "."
+    decimals = [
+        column.format.decimal
+        for column in columns.values()
+        if isinstance(column, Numbers)
+    ]
+    return "," if decimals.count(",") > decimals.count(".") else "."
 
 
 def _precision() -> dict[str, Any]:
@@ -401,16 +407,16 @@ def _precision() -> dict[str, Any]:
     return {"float_precision": "round_trip"} if (major, minor) < (3, 1) else {}
 
 
-def _malformed(name: str, words: str) -> str:
-    if "Expected" in words and "fields" in words:
-        what = words[words.index("Expected") :].strip()
+def _malformed(name: str, message: str) -> str:
+    if "Expected" in message and "fields" in message:
+        problem = message[message.index("Expected") :].strip()
         return (
-            f"{name} is not a table: {what[0].lower()}{what[1:]}; a cell that contains "
-            "the separator must be in quotes."
+            f"{name} is not a table: {problem[0].lower()}{problem[1:]}; a cell that "
+            "contains the separator must be in quotes."
         )
-    if "Length of header" in words:
+    if "Length of header" in message:
         return (
             f"{name} is not a table: its rows have more cells than the header line has "
             "names."
         )
-    return f"{name} cannot be read as a table: {words.strip()}"
+    return f"{name} cannot be read as a table: {message.strip()}"
