@@ -349,7 +349,7 @@ def _card(
                 "the weights of the model, or its statistics, are too far apart for "
                 f"points: one feature would have {np.abs(whole).max():.3g}."
             )
-        ranges.append(one.made(tuple(whole.astype(int).tolist())))
+        ranges.append(one.build(tuple(whole.astype(int).tolist())))
     ranges.sort(key=lambda one: -max(one.points))
     calibration = model.calibration
     if calibration is None:
