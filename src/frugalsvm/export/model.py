@@ -33,7 +33,7 @@ from .content import (
     from_content,
     to_content,
 )
-from .origins import select_columns, takes_columns
+from .origins import columns_and_gaps, takes_columns
 from .schema import InvalidModel, parse, shown
 from .statistics import Statistics
 from .text import python_text, sql_text
@@ -185,7 +185,6 @@ class PortableModel:
         -------
         PortableModel
         """
-        from .origins import columns_and_gaps
         from .statistics import class_codes
 
         values, gaps = columns_and_gaps(self, X)
@@ -274,7 +273,7 @@ class PortableModel:
         -------
         ndarray of shape (n_samples, n_selected)
         """
-        return select_columns(self, X)
+        return columns_and_gaps(self, X)[0]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of samples; see :meth:`select` for X.
