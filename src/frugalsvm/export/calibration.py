@@ -30,7 +30,7 @@ class Sigmoid:
         return (math.log((1.0 - probability) / probability) - self.b) / self.a
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {"method": "sigmoid", "a": self.a, "b": self.b}
 
 
@@ -55,7 +55,7 @@ class Isotonic:
         return np.interp(scores, self.scores, self.probabilities)
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {
             "method": "isotonic",
             "scores": list(self.scores),

@@ -98,7 +98,7 @@ class Proof:
     refit: RefitProof | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         certificate = None
         if self.fingerprint is not None:
             certificate = {"fingerprint": self.fingerprint, "checksum": self.checksum}

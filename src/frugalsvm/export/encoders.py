@@ -285,7 +285,10 @@ def _categories(step: Any, j: int, name: str) -> _Categories:
     An ordinal encoder has a separate code for NaN, but None is a category.
     """
     levels = _plain(step.categories_[j])
-    rare = _rare(step, j)
+    rare = None
+    if getattr(step, "_infrequent_enabled", False):
+        rare = step.infrequent_categories_[j]
+    rare = [] if rare is None else list(rare)
     is_rare = [
         any((is_gap(level) and is_gap(other)) or bool(level == other) for other in rare)
         for level in levels
@@ -318,13 +321,6 @@ def _categories(step: Any, j: int, name: str) -> _Categories:
 def _plain(values: np.ndarray) -> list[Any]:
     """Categories as Python values, but dates, of which tolist makes integers."""
     return list(values) if values.dtype.kind in "mM" else values.tolist()
-
-
-def _rare(step: Any, j: int) -> list[Any]:
-    if not getattr(step, "_infrequent_enabled", False):
-        return []
-    rare = step.infrequent_categories_[j]
-    return [] if rare is None else list(rare)
 
 
 def _coded(

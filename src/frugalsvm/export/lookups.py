@@ -77,12 +77,8 @@ class Lookup(NamedTuple):
             by_number.setdefault(number, []).append(self.levels[index])
         return by_number
 
-    def same_levels(self, other: Lookup | None) -> bool:
-        """Whether two lookups tell the same values from each other."""
-        return other is not None and self[:2] == other[:2]
-
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json, without kind and levels, which the column has."""
+        """The fields in model.json, without kind and levels, which the column has."""
         codes = {str(index): number for index, number in self.codes.items()}
         ends = {"known": self.default, "unknown": self.unknown, "gap": self.gap}
         return {"codes": codes, **ends}
@@ -166,8 +162,6 @@ MISSING_WORDS = (
 )  # fmt: skip
 # The category of missing values, and that of all texts without a category of their own.
 OWN_LEVEL, OTHER = "(missing)", "(other)"
-# Programs agree on numbers with fewer digits than this.
-N_DIGITS = 15
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:\.([0-9]*))?")
 _EXPONENT = re.compile(r"-?[0-9]+(\.[0-9]+)?e[-+][0-9]+")
 # Truth values as numbers, where there is no type for them.
@@ -291,7 +285,8 @@ def is_written_differently(text: str) -> bool:
         return True
     number = canonical(text)
     digits = number.lstrip("-0.").replace(".", "")
-    return is_number(number) and "." in number and len(digits) >= N_DIGITS
+    # Programs agree on numbers with fewer digits.
+    return is_number(number) and "." in number and len(digits) >= 15
 
 
 def why_unclear(levels: Sequence[str]) -> str:

@@ -251,7 +251,7 @@ class PortableModel:
         return decimals_of(self.coef, self.intercepts, is_single=self.is_single)
 
     def column(self, name: str) -> np.ndarray:
-        """One attribute of all features, e.g. ``scale``, as an array."""
+        """An attribute of all features, e.g. ``scale``, as an array."""
         return np.array(
             [getattr(feature, name) for feature in self.features], dtype=float
         )

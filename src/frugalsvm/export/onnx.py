@@ -173,14 +173,11 @@ def _gap_texts(origins: Sequence[Origin]) -> dict[str, str]:
             levels_of.setdefault(_input(origin.column), set()).update(
                 origin.lookup.levels
             )
-    return {name: _free_value(levels) for name, levels in levels_of.items()}
-
-
-def _free_value(levels: set[Any]) -> str:
-    for text in GAP_TEXTS:
-        if text not in levels:
-            return text
-    return max(levels, key=len) + " (missing)"
+    gaps = {}
+    for name, levels in levels_of.items():
+        longer = max(levels, key=len, default="") + " (missing)"
+        gaps[name] = next((text for text in GAP_TEXTS if text not in levels), longer)
+    return gaps
 
 
 # --- The whole graph ------------------------------------------------------------------

@@ -124,9 +124,9 @@ def read_origins(model: PortableModel) -> list[Origin]:
 
 def is_of_same_code(origin: Origin, before: Origin | None) -> bool:
     """Whether two features are lookups of the same levels of a column."""
-    if before is None or origin.lookup is None or origin.column != before.column:
+    if before is None or origin.lookup is None or before.lookup is None:
         return False
-    return origin.lookup.same_levels(before.lookup)
+    return (origin.column, *origin.lookup[:2]) == (before.column, *before.lookup[:2])
 
 
 def takes_columns(model: PortableModel) -> bool:
@@ -327,7 +327,9 @@ def _features(
         if before is None or origin.column != before.column:
             column = column_of(origin.column)
         if origin.lookup is None:
-            values, missing = _filled(column, origin)
+            missing = np.array([is_gap(value) for value in column.tolist()], dtype=bool)
+            fill = np.nan if origin.fill is None else origin.fill
+            values = np.where(missing, fill, column).astype(np.float64)
         else:
             if not is_of_same_code(origin, before):
                 indices = level_indices(origin.lookup.levels, column)
@@ -366,13 +368,6 @@ def _column_names(X: Any) -> set[str] | None:
         return set(X)
     is_named = hasattr(X, "columns") and all(isinstance(c, str) for c in X.columns)
     return set(X.columns) if is_named else None
-
-
-def _filled(column: np.ndarray, origin: Origin) -> tuple[np.ndarray, np.ndarray]:
-    """A column of numbers with replacements for gaps, and a mask of the gaps."""
-    fill = np.nan if origin.fill is None else origin.fill
-    gaps = np.array([is_gap(value) for value in column.tolist()], dtype=bool)
-    return np.where(gaps, fill, column).astype(np.float64), gaps
 
 
 def _no_value(origin: Origin, column: np.ndarray, values: np.ndarray) -> str:

@@ -62,7 +62,10 @@ class Ranges(NamedTuple):
             return ["any"]
         if self.is_flag:
             return ["no", "yes"]
-        texts = [_short(limit) for limit in self.limits]
+        texts = []
+        for limit in self.limits:
+            short = f"{limit:g}"
+            texts.append(short if float(short) == limit else repr(limit))
         between = [f"{a} to below {b}" for a, b in pairwise(texts)]
         return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
 
@@ -117,12 +120,6 @@ def are_values(features: tuple[str, ...], table: Mapping[str, np.ndarray]) -> bo
     """Whether features are 0 or 1, and at most one is 1 in each row."""
     columns = np.array([table[name] for name in features])
     return bool(np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=0) <= 1).all())
-
-
-def _short(limit: float) -> str:
-    """The shortest exact text of a number."""
-    text = f"{limit:g}"
-    return text if float(text) == limit else repr(limit)
 
 
 # --- Statistics of training rows ------------------------------------------------------
@@ -191,7 +188,7 @@ class Distribution:
         return _bins(self.edges, values, self.high - self.low)
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {
             "low": self.low,
             "high": self.high,
@@ -425,7 +422,7 @@ class Statistics:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {
             "rows": self.n_rows,
             "classes": list(self.classes),

@@ -16,7 +16,6 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
 LIGHT_GREY = "#e6e6e6"
 # Maximum number of characters of a name.
 N_LETTERS = 36
-ROW_HEIGHT = 0.27
 
 
 def new_axes(ax: Any, width: float = 6.0, height: float = 3.8) -> Any:
@@ -36,7 +35,7 @@ def new_axes(ax: Any, width: float = 6.0, height: float = 3.8) -> Any:
 
 def rows_height(n_rows: int) -> float:
     """Height of a figure with one line of text per row."""
-    return max(1.8, 1.0 + ROW_HEIGHT * n_rows)
+    return max(1.8, 1.0 + 0.27 * n_rows)
 
 
 def rows_width(names: list[str]) -> float:
@@ -87,11 +86,6 @@ def note_more(ax: Any, n_more: int, noun: str) -> None:
 
 
 # --- Weights of a linear classifier: bars, or a heat map of those of several classes --
-
-# Inches for each of more than five classes.
-CELL_WIDTH = 0.8
-# Cells of weights above this fraction of the largest have white numbers.
-DARK = 0.75
 
 
 class WeightsDisplay:
@@ -183,7 +177,8 @@ class WeightsDisplay:
         names = [self.names[j] for j in shown]
         width = rows_width(names)
         if weights.ndim == 2:
-            width += CELL_WIDTH * max(0, len(weights) - 5)
+            # Inches for each of more than five classes.
+            width += 0.8 * max(0, len(weights) - 5)
         ax = new_axes(ax, width, rows_height(shown.size))
         if weights.ndim == 1:
             self._draw_bars(ax, weights)
@@ -218,6 +213,7 @@ class WeightsDisplay:
             cmap=colours, vmin=-most, vmax=most, edgecolors="white", linewidth=0.8,
         )  # fmt: skip
         for (k, j), weight in np.ndenumerate(weights):
+            # White numbers in dark cells.
             ax.text(
                 k,
                 j,
@@ -225,7 +221,7 @@ class WeightsDisplay:
                 ha="center",
                 va="center",
                 fontsize="small",
-                color="white" if abs(weight) > DARK * most else "black",
+                color="white" if abs(weight) > 0.75 * most else "black",
             )
         ax.spines[:].set_visible(False)
         classes = range(n_classes) if self.classes is None else self.classes
@@ -345,9 +341,6 @@ class ScoresDisplay:
 
 # --- Incumbent and bound over time ----------------------------------------------------
 
-# Above this ratio of times, the time axis is logarithmic.
-LOG_RATIO = 20.0
-
 
 class ProgressDisplay:
     """Best objective and lower bound over the time of a run.
@@ -430,7 +423,7 @@ class ProgressDisplay:
         objectives = np.append(self.objectives, self.objectives[-1])
         bounds = np.append(self.lower_bounds, self.lower_bounds[-1])
         positive = times[times > 0]
-        if positive.size and end / positive[0] > LOG_RATIO:
+        if positive.size and end / positive[0] > 20.0:
             ax.set_xscale("log")
             # Entries at time 0 are drawn a little before the rest.
             times = np.maximum(times, positive[0] / 2)

@@ -29,10 +29,6 @@ SECTIONS = (
     ("data", "data", "The data"),
     ("reproduction", "again", "How to reproduce it"),
 )
-# Scores shown with the verdict.
-KEY_FIGURES = ("AUC", "accuracy")
-# The same for models with class weights.
-KEY_FIGURES_WEIGHTED = ("AUC", "balanced accuracy")
 # Weights below this fraction of the largest are zero within solver tolerance.
 NEGLIGIBLE = 1e-6
 # Maximum number of rows in a table.
@@ -147,11 +143,12 @@ def _quality(report: Report) -> dict[str, Any]:
     validation = report.validation
     if validation is None:
         return {"key_figures": [], "confusion": [], "roc": "", "calibration": ""}
-    shown = KEY_FIGURES_WEIGHTED if report.verdict.class_weight else KEY_FIGURES
+    is_weighted = bool(report.verdict.class_weight)
+    names = ("AUC", "balanced accuracy" if is_weighted else "accuracy")
+    scores = map(validation.score, names)
     return {
-        "key_figures": [
-            score for name in shown if (score := validation.score(name)) is not None
-        ],
+        # Shown with the verdict.
+        "key_figures": [score for score in scores if score is not None],
         "confusion": validation.confusion.tolist(),
         "roc": _figure(figures.roc_figure, validation.roc),
         "calibration": _figure(figures.calibration_figure, validation.calibration),

@@ -154,9 +154,6 @@ def draw_cells(ax: Any, cells: np.ndarray, colours: list[str]) -> Any:
 
 # --- Near-optimal supports as a matrix of features and models -------------------------
 
-# Inches per objective shown on the axis.
-TICK_WIDTH = 1.0
-
 
 class SupportsDisplay:
     """Features used by each model, the best model first.
@@ -294,8 +291,9 @@ class SupportsDisplay:
         """Label some models with their distance from the best."""
         best = self.objectives[0]
         excess = 100 * (self.objectives - best) / abs(best or 1.0)
-        room = ax.get_window_extent().width / ax.figure.dpi
-        n_ticks = int(min(max(2, room / TICK_WIDTH), n_shown))
+        # An objective per inch of the axis.
+        inches = ax.get_window_extent().width / ax.figure.dpi
+        n_ticks = int(min(max(2, inches), n_shown))
         ticks = np.unique(np.linspace(0, n_shown - 1, n_ticks).astype(int))
         ax.set_xticks(ticks, [f"+{excess[t]:.2g} %" if t else "best" for t in ticks])
         ax.tick_params(axis="x", length=0)
