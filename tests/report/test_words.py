@@ -119,8 +119,10 @@ def test_directions():
     assert texts[0] == "higher values point to “malignant”"
     assert texts[2] == "higher values point to “benign”"
     assert texts[3] == "this value points to “malignant”"
-    assert words.one_unit(report.features[0]) == "+0.0041 per mm²"
-    assert "2.35 per standard deviation (569" in words.one_step(report.features[0])
+    assert words.change_per_unit(report.features[0]) == "+0.0041 per mm²"
+    assert "2.35 per standard deviation (569" in words.change_per_deviation(
+        report.features[0]
+    )
 
 
 def test_alternatives_state_how_certain_they_are():

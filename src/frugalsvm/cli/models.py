@@ -11,8 +11,7 @@ import numpy as np
 
 from ..export import InvalidModel, PortableModel
 from ..export.content import Feature, Group, Proof, RefitProof
-from ..export.lookups import BOOLEAN, MISSING_WORDS, NUMBER, truth
-from ..export.lookups import places as places_of_values
+from ..export.lookups import BOOLEAN, MISSING_WORDS, NUMBER, level_indices, truth
 from ..export.origins import (
     CLASS_WEIGHTS,
     PREPARATION,
@@ -22,7 +21,7 @@ from ..export.origins import (
     rows_without_value,
     takes_columns,
 )
-from ..export.statistics import LEAST, Values, are_values, places
+from ..export.statistics import LEAST, Values, are_values, value_indices
 from ..problem.solution import rounded
 from ..run.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
@@ -311,7 +310,7 @@ class Loaded:
             if origin.lookup is not None and origin.lookup.levels:
                 known = origin.lookup.levels
                 rows = np.flatnonzero(
-                    places_of_values(known, columns[origin.column]) == len(known)
+                    level_indices(known, columns[origin.column]) == len(known)
                 )
                 names = columns[origin.column][rows].astype(str)
                 unknown[origin.column] = {
@@ -362,7 +361,7 @@ class Loaded:
         if not are_values(group.features, row):
             return ""
         words = Values(group.name, group.features, ()).words()
-        return words[int(places(group.features, row)[0])]
+        return words[int(value_indices(group.features, row)[0])]
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Labels for scores."""

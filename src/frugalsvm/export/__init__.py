@@ -2,11 +2,11 @@
 
 ``model`` holds the numbers, ``content`` reads and writes the file, with the features
 and the proof, and ``schema`` checks it. ``pipeline`` converts fitted estimators to
-models and back; ``encoders`` turn what transformers do into terms of columns.
-``origins`` find features in tables, ``lookups`` are encoded categories, and
-``calibration`` turns scores into probabilities. ``statistics`` keeps what is known of
-the training rows, and has the ranges of scorecards. ``text``, ``onnx`` and
-``scorecard`` are the exports; ``card_parts`` makes and tries the parts of a scorecard.
+models and back; ``encoders`` expresses transformers as functions of columns.
+``origins`` finds features in tables, ``lookups`` are encoded categories, and
+``calibration`` turns scores into probabilities. ``statistics`` describes the training
+rows, and has the ranges of scorecards. ``text``, ``onnx`` and ``scorecard`` are the
+exports; ``card_parts`` makes the parts of a scorecard and evaluates it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,3 @@ __all__ = [
     "Statistics",
     "model_schema",
 ]
-
-
-# --- Output: portable models, reports and plots ---------------------------------------

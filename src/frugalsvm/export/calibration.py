@@ -11,8 +11,6 @@ import numpy as np
 
 from .schema import InvalidModel
 
-NEWTON_STEPS = 100
-
 
 @dataclass(frozen=True)
 class Sigmoid:
@@ -32,7 +30,7 @@ class Sigmoid:
         return (math.log((1.0 - probability) / probability) - self.b) / self.a
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {"method": "sigmoid", "a": self.a, "b": self.b}
 
 
@@ -57,7 +55,7 @@ class Isotonic:
         return np.interp(scores, self.scores, self.probabilities)
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {
             "method": "isotonic",
             "scores": list(self.scores),
@@ -120,7 +118,7 @@ def fit_sigmoid(
         return Sigmoid(0.0, float(np.log((1 - mean) / mean)))
     design = np.column_stack([(scores - centre) / spread, np.ones(scores.size)])
     w = np.zeros(2)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(100):
         step = _newton_step(design, targets, counts, w)
         w = w + step
         if np.abs(step).max() < 1e-12 * max(1.0, np.abs(w).max()):
@@ -155,7 +153,7 @@ def expit(z: np.ndarray) -> np.ndarray:
 
 
 def is_finite(calibration: Calibration) -> bool:
-    """Whether all numbers are finite."""
+    """Whether all numbers of a calibration are finite."""
     numbers: list[float] = []
     for value in vars(calibration).values():
         numbers += value if isinstance(value, tuple) else [value]

@@ -1,4 +1,4 @@
-"""The ranges and values of a scorecard, from a model and its statistics."""
+"""The ranges and values of a scorecard, and its evaluation on a table."""
 
 from __future__ import annotations
 
@@ -18,65 +18,65 @@ if TYPE_CHECKING:
     from .model import PortableModel
     from .scorecard import Scorecard
 
-# Sums of squares that differ by less are equal.
+# Sums of squares with a smaller relative difference are equal.
 TOL = 1e-9
 
 
 @dataclass(frozen=True)
 class CardPart:
-    """Ranges or values, with what they add to the score and the rows that they have."""
+    """Ranges or values: what each adds to the score, and its number of rows."""
 
     levels: np.ndarray
     counts: np.ndarray
-    made: Callable[[tuple[int, ...]], Ranges | Values]
+    build: Callable[[tuple[int, ...]], Ranges | Values]
 
 
 def parts_of(model: PortableModel, statistics: Statistics, bins: int) -> list[CardPart]:
     """A part for each feature, or for a variable of several 0/1 features."""
     variables = [
-        one
-        for one in model.groups
-        if one.name in statistics.variables
-        and len(one.features) > 1
+        group
+        for group in model.groups
+        if group.name in statistics.variables
+        and len(group.features) > 1
         # Weights inside a group that have signs are not moved.
-        and not any(name in model.signs for name in one.features)
+        and not any(name in model.signs for name in group.features)
     ]
-    grouped = {name for one in variables for name in one.features}
+    grouped = {name for group in variables for name in group.features}
     origins = read_origins(model)
     return [
         _range_part(j, origins[j], model, statistics, bins)
         for j, name in enumerate(model.names)
         if name not in grouped
-    ] + [_values_part(one, model, statistics) for one in variables]
+    ] + [_values_part(group, model, statistics) for group in variables]
 
 
 def _range_part(
     j: int, origin: Origin, model: PortableModel, statistics: Statistics, bins: int
 ) -> CardPart:
-    """The ranges of a feature: bins that are as much alike as can be."""
-    feature, known = model.features[j], statistics.features[j]
-    edges, centres = list(known.edges), np.array(known.centres)
-    counts = np.array(known.counts, dtype=np.float64)
+    """The ranges of a feature, each of neighbouring bins that are most alike."""
+    feature, distribution = model.features[j], statistics.features[j]
+    edges, centres = list(distribution.edges), np.array(distribution.centres)
+    counts = np.array(distribution.counts, dtype=np.float64)
     if origin.is_zero_or_one:
         # Both values are possible, however rare.
-        ones = _n_ones(known)
+        ones = _n_ones(distribution)
         edges, centres = [0.5], np.array([0.0, 1.0])
         counts = np.array([statistics.n_rows - ones, ones], dtype=np.float64)
     elif origin.is_number and origin.fill is not None:
         # Numbers that are imputed are not in the counts.
-        k, n = int(known.bins(np.array(origin.fill))), statistics.missing[j]
+        k, n = int(distribution.bins(np.array(origin.fill))), statistics.missing[j]
         centres[k] = (counts[k] * centres[k] + n * origin.fill) / (counts[k] + n)
         counts[k] += n
     starts = _starts(centres, counts, bins)
     sums = np.add.reduceat(counts, starts)
-    # Where no row is, the mean is that of the value itself.
+    # A range without rows has the mean of its values.
     means = np.add.reduceat(centres * np.maximum(counts, TOL), starts)
     means /= np.add.reduceat(np.maximum(counts, TOL), starts)
     limits = [edges[k - 1] for k in starts[1:]]
     assert isinstance(feature.weight, float)
     levels = (means - feature.mean) / feature.scale * feature.weight
 
-    def made(points: tuple[int, ...]) -> Ranges:
+    def build(points: tuple[int, ...]) -> Ranges:
         # Neighbours with the same points are one range.
         ends = [k for k, (a, b) in enumerate(pairwise(points)) if a != b]
         return Ranges(
@@ -87,17 +87,17 @@ def _range_part(
             origin.is_zero_or_one,
         )
 
-    return CardPart(levels, sums, made)
+    return CardPart(levels, sums, build)
 
 
 def _values_part(
     group: Group, model: PortableModel, statistics: Statistics
 ) -> CardPart:
     """The values of a variable, and any other value."""
-    own = [model.names.index(name) for name in group.features]
-    per_unit = model.coef[0, own] / model.column("scale")[own]
-    others = -float(per_unit @ model.column("mean")[own])
-    counts = [_n_ones(statistics.features[j]) for j in own]
+    columns = [model.names.index(name) for name in group.features]
+    per_unit = model.coef[0, columns] / model.column("scale")[columns]
+    others = -float(per_unit @ model.column("mean")[columns])
+    counts = [_n_ones(statistics.features[j]) for j in columns]
     n_others = statistics.n_rows - sum(counts)
     # Fewer rows may be those of rare values, which are not counted.
     counts.append(n_others if n_others >= LEAST or not any(counts) else 0)
@@ -108,14 +108,14 @@ def _values_part(
     )
 
 
-def _n_ones(known: Distribution) -> int:
+def _n_ones(distribution: Distribution) -> int:
     """Rows in which a 0/1 feature is 1."""
-    pairs = zip(known.centres, known.counts, strict=True)
+    pairs = zip(distribution.centres, distribution.counts, strict=True)
     return sum(count for centre, count in pairs if centre > 0.5)
 
 
 def _starts(centres: np.ndarray, counts: np.ndarray, n_ranges: int) -> list[int]:
-    """The first bin of each range, so that the squared distances inside are least."""
+    """The first bin of each range, for the least squared distances within ranges."""
     n = centres.size
     if n <= n_ranges:
         return list(range(n))
@@ -123,7 +123,7 @@ def _starts(centres: np.ndarray, counts: np.ndarray, n_ranges: int) -> list[int]
     x = x / np.abs(x).max()
     sums = [np.append(0.0, np.cumsum(counts * x**power)) for power in range(3)]
     ends = _ends(n, n_ranges)
-    n_rows, total, squares = (one[ends[:, 1:]] - one[ends[:, :-1]] for one in sums)
+    n_rows, total, squares = (np.diff(moments[ends]) for moments in sums)
     inside = (squares - total**2 / n_rows).sum(axis=1)
     best = np.argmax(inside <= inside.min() + TOL * sums[2][-1])
     return ends[best, :-1].tolist()
@@ -132,10 +132,11 @@ def _starts(centres: np.ndarray, counts: np.ndarray, n_ranges: int) -> list[int]
 @cache
 def _ends(n: int, n_ranges: int) -> np.ndarray:
     """All ways to join bins to ranges, in rows: where they begin, and the end."""
-    return np.array([(0, *one, n) for one in combinations(range(1, n), n_ranges - 1)])
+    inner = combinations(range(1, n), n_ranges - 1)
+    return np.array([(0, *starts, n) for starts in inner])
 
 
-# --- How a scorecard does on a table, beside the model that it was made from ----------
+# --- Evaluation on a table ------------------------------------------------------------
 
 # Bands of totals with about equally many rows, apart from the threshold.
 N_BANDS = 8
@@ -168,18 +169,19 @@ class CardEvaluation(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the table.
+        Name of the table.
     n_samples : int
     accuracy, model_accuracy : float
         Accuracy of the card and of the original model.
     balanced_accuracy, model_balanced_accuracy : float
-        The same, if both classes count alike; shown if the model had class weights.
+        The same with equal weight for both classes, shown if the model had class
+        weights.
     n_changed : int
-        Rows of which the card predicts another class than the model.
+        Rows for which the card and the model predict different classes.
     constant : label or None
         The class that the card predicts for all rows; None if it predicts both.
     bands : tuple of Band
-        Probabilities beside what was observed, for low to high totals.
+        Predicted probabilities and observed shares, for low to high totals.
     all : Band
         The same for all rows.
     is_weighted : bool
@@ -200,7 +202,7 @@ class CardEvaluation(NamedTuple):
 
     @property
     def changed(self) -> float:
-        """Share of the rows of which the card predicts another class than the model."""
+        """Share of rows for which card and model predict different classes."""
         return self.n_changed / self.n_samples
 
     @property
@@ -209,30 +211,31 @@ class CardEvaluation(NamedTuple):
         return self.model_accuracy - self.accuracy
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """Bands, and all rows, in words: points, rows, probability, observed."""
-        named = [
-            (str(one.first) if one.first == one.last else f"{one.first} to {one.last}")
-            for one in self.bands
+        """Points, rows, probability and observed share of the bands and of all rows."""
+        points = [
+            str(band.first)
+            if band.first == band.last
+            else f"{band.first} to {band.last}"
+            for band in self.bands
         ]
-        rates = [
-            (f"{100 * one.probability:.1f} %", f"{100 * one.observed:.1f} %")
-            for one in (*self.bands, self.all)
-        ]
-        counts = [f"{one.n_samples:,}" for one in (*self.bands, self.all)]
-        pairs = zip([*named, "all"], counts, rates, strict=True)
-        return [(words, n, *rate) for words, n, rate in pairs]
+
+        def row(points: str, band: Band) -> tuple[str, str, str, str]:
+            chances = f"{100 * band.probability:.1f} %", f"{100 * band.observed:.1f} %"
+            return points, f"{band.n_samples:,}", *chances
+
+        return [*map(row, points, self.bands), row("all", self.all)]
 
     def verdict(self) -> str:
         """Accuracies, and rows on which card and model differ."""
-        name, own, models = "Accuracy", self.accuracy, self.model_accuracy
+        name, card, model = "Accuracy", self.accuracy, self.model_accuracy
         if self.is_weighted:
-            # Of a rare class, accuracy is highest for a card that never finds it.
+            # With a rare class, a card that never predicts it may be the most accurate.
             name = "Balanced accuracy"
-            own, models = self.balanced_accuracy, self.model_balanced_accuracy
-        loss = 100 * (models - own)
+            card, model = self.balanced_accuracy, self.model_balanced_accuracy
+        loss = 100 * (model - card)
         return (
-            f"{name} {100 * own:.1f} %, {abs(loss):.1f} percentage points "
-            f"{'less' if loss >= 0 else 'more'} than the model's {100 * models:.1f} %; "
+            f"{name} {100 * card:.1f} %, {abs(loss):.1f} percentage points "
+            f"{'less' if loss >= 0 else 'more'} than the model's {100 * model:.1f} %; "
             f"they differ on {rows_of(self.n_changed, self.n_samples)}."
         )
 
@@ -245,16 +248,16 @@ def rows_of(n: int, n_rows: int) -> str:
 def evaluate(
     card: Scorecard, values: np.ndarray, positive: np.ndarray, name: str
 ) -> CardEvaluation:
-    """Apply a card to the values of its features in some rows."""
+    """Apply a card to rows of feature values."""
     model = card.model
     total = card.total_of(values)
-    own = model.codes(model.scores_of(values)) == 1
+    by_model = model.codes(model.scores_of(values)) == 1
     predicted = total >= card.threshold
     chances = card.probability(total)
 
-    def band(first: int, last: int, own: np.ndarray) -> Band:
-        means = float(chances[own].mean()), float(positive[own].mean())
-        return Band(first, last, int(own.sum()), *means)
+    def band(first: int, last: int, mask: np.ndarray) -> Band:
+        means = float(chances[mask].mean()), float(positive[mask].mean())
+        return Band(first, last, int(mask.sum()), *means)
 
     parts = np.arange(1, N_BANDS) / N_BANDS
     cuts = np.quantile(total, parts, method="inverted_cdf").astype(np.int64)
@@ -270,10 +273,10 @@ def evaluate(
         name,
         total.size,
         float((predicted == positive).mean()),
-        float((own == positive).mean()),
+        float((by_model == positive).mean()),
         _balanced(predicted, positive),
-        _balanced(own, positive),
-        int((predicted != own).sum()),
+        _balanced(by_model, positive),
+        int((predicted != by_model).sum()),
         model.classes[int(predicted[0])]
         if np.ptp(predicted.astype(int)) == 0
         else None,

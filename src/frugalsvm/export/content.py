@@ -1,4 +1,4 @@
-"""Conversion of models to and from the content of model.json."""
+"""The parts of a model, and their conversion to and from model.json."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from .statistics import Statistics
 
 if TYPE_CHECKING:
     from .model import PortableModel
-
-# --- The parts of a model: its features, and what is proved about it ------------------
 
 Label = str | int | float | bool
 # A number, or one for each of more than two classes.
@@ -66,7 +64,7 @@ class Group:
 
 @dataclass(frozen=True)
 class RefitProof:
-    """What is proved about the weights, among all weights of the same features.
+    """Objective of the weights, and bound of all weights of the same features.
 
     Attributes
     ----------
@@ -80,7 +78,7 @@ class RefitProof:
 
 @dataclass(frozen=True)
 class Proof:
-    """What is proved about a model, among all models within its budget.
+    """Objective of a model, and bound of all models within its budget.
 
     Attributes
     ----------
@@ -89,8 +87,7 @@ class Proof:
     fingerprint, checksum : str or None
         SHA-256 of the data and of the certificate, if there is one.
     refit : RefitProof or None
-        About the weights, if they were computed with another C than the one that
-        selected the features.
+        That of the weights, if their C is not the one that selected the features.
     """
 
     objective: float
@@ -101,7 +98,7 @@ class Proof:
     refit: RefitProof | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         certificate = None
         if self.fingerprint is not None:
             certificate = {"fingerprint": self.fingerprint, "checksum": self.checksum}
@@ -116,13 +113,13 @@ class Proof:
 
 def numbers_of(values: np.ndarray) -> Numbers:
     """A single value as a number, several as a tuple."""
-    found = tuple(map(float, values))
-    return found[0] if len(found) == 1 else found
+    numbers = tuple(map(float, values))
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def check_classes(classes: Sequence[Label]) -> None:
     """Raise InvalidModel unless there are two or more classes of one type."""
-    are_alike = len({type(one) for one in classes}) == 1
+    are_alike = len({type(label) for label in classes}) == 1
     if not are_alike or len(set(classes)) < len(classes) or len(classes) < 2:
         raise InvalidModel(
             "classes must be two or more different labels of the same type, got "
@@ -130,34 +127,34 @@ def check_classes(classes: Sequence[Label]) -> None:
         )
 
 
-def check_numbers(name: str, given: Numbers, n_scores: int) -> None:
+def check_numbers(name: str, value: Numbers, n_scores: int) -> None:
     """Raise InvalidModel unless there is a number for each score."""
-    n_given = len(given) if isinstance(given, tuple) else 1
-    if n_given != n_scores or isinstance(given, tuple) is (n_scores == 1):
-        wanted = "a number" if n_scores == 1 else f"a tuple of {n_scores} numbers"
+    n_values = len(value) if isinstance(value, tuple) else 1
+    if n_values != n_scores or isinstance(value, tuple) is (n_scores == 1):
+        expected = "a number" if n_scores == 1 else f"a tuple of {n_scores} numbers"
         raise InvalidModel(
-            f"{name} must be {wanted}, as there are "
-            f"{2 if n_scores == 1 else n_scores} classes; got {shown(given)}."
+            f"{name} must be {expected}, as there are "
+            f"{2 if n_scores == 1 else n_scores} classes; got {shown(value)}."
         )
 
 
 def check_groups(
-    groups: Sequence[Group], signs: Mapping[str, str], known: Collection[str]
+    groups: Sequence[Group], signs: Mapping[str, str], names: Collection[str]
 ) -> None:
     """Raise InvalidModel unless groups are disjoint sets of known features."""
-    members = [name for one in groups for name in one.features]
+    members = [name for group in groups for name in group.features]
     for name in [*members, *signs]:
-        if name not in known:
+        if name not in names:
             raise InvalidModel(
                 f"groups and signs are about features, but there is no {shown(name)}."
             )
     if len(set(members)) < len(members):
         twice, _ = Counter(members).most_common(1)[0]
         raise InvalidModel(f"groups has feature {shown(twice)} twice.")
-    names = Counter(one.name for one in groups)
-    if len(names) < len(groups):
+    group_names = Counter(group.name for group in groups)
+    if len(group_names) < len(groups):
         raise InvalidModel(
-            f"groups has the name {shown(names.most_common(1)[0][0])} twice."
+            f"groups has the name {shown(group_names.most_common(1)[0][0])} twice."
         )
 
 
@@ -168,21 +165,21 @@ def check_features(
 
     Several features may come from the same column of a table.
     """
-    names = [one.name for one in features]
-    places = [one.index for one in features]
+    names = [feature.name for feature in features]
+    indices = [feature.index for feature in features]
     if len(set(names)) < len(names):
         twice, _ = Counter(names).most_common(1)[0]
         raise InvalidModel(f"features has {shown(twice)} twice; names must be unique.")
-    if any(b < a or (b == a and not of_columns) for a, b in pairwise(places)):
-        raise InvalidModel(f"features must be sorted by index, got {shown(places)}.")
-    if places and places[-1] >= n_features_in:
+    if any(b < a or (b == a and not of_columns) for a, b in pairwise(indices)):
+        raise InvalidModel(f"features must be sorted by index, got {shown(indices)}.")
+    if indices and indices[-1] >= n_features_in:
         raise InvalidModel(
-            f"features has index {shown(places[-1])}, but n_features_in is "
+            f"features has index {shown(indices[-1])}, but n_features_in is "
             f"{shown(n_features_in)}."
         )
 
 
-# --- Conversion of models to and from the content of model.json -----------------------
+# --- Conversion to and from the content of model.json ---------------------------------
 
 FORMAT, VERSION = "frugalsvm-model", 1
 
@@ -195,7 +192,8 @@ def to_content(model: PortableModel) -> dict[str, Any]:
         "classes": list(model.classes),
         "n_features_in": model.n_features_in,
         "features": [
-            asdict(one) | {"weight": _listed(one.weight)} for one in model.features
+            asdict(feature) | {"weight": _listed(feature.weight)}
+            for feature in model.features
         ],
         "intercept": _listed(model.intercept),
         "calibration": model.calibration and model.calibration.to_dict(),
@@ -204,7 +202,8 @@ def to_content(model: PortableModel) -> dict[str, Any]:
     }
     if model.groups:
         content["groups"] = [
-            {"name": one.name, "features": list(one.features)} for one in model.groups
+            {"name": group.name, "features": list(group.features)}
+            for group in model.groups
         ]
     if model.signs:
         content["signs"] = dict(model.signs)
@@ -224,28 +223,28 @@ def from_content(content: Any) -> dict[str, Any]:
     check(content, model_schema())
     features = tuple(
         Feature(
-            one["name"],
-            int(one["index"]),
-            _number("mean", one["mean"]),
-            _number("scale", one["scale"]),
-            _numbers("weight", one["weight"]),
-            one.get("unit"),
+            feature["name"],
+            int(feature["index"]),
+            _number("mean", feature["mean"]),
+            _number("scale", feature["scale"]),
+            _numbers("weight", feature["weight"]),
+            feature.get("unit"),
         )
-        for one in content["features"]
+        for feature in content["features"]
     )
-    fitted = content.get("calibration")
-    known = content.get("proof")
+    calibration = content.get("calibration")
+    proof = content.get("proof")
     return {
         "features": features,
         "intercept": _numbers("intercept", content["intercept"]),
         "classes": tuple(content["classes"]),
         "n_features_in": int(content["n_features_in"]),
-        "calibration": from_dict(fitted) if fitted else None,
-        "proof": _proof(known) if known else None,
+        "calibration": from_dict(calibration) if calibration else None,
+        "proof": _proof(proof) if proof else None,
         "metadata": content.get("metadata", {}),
         "groups": tuple(
-            Group(one["name"], tuple(one["features"]))
-            for one in content.get("groups", ())
+            Group(group["name"], tuple(group["features"]))
+            for group in content.get("groups", ())
         ),
         "signs": content.get("signs", {}),
         "threshold": _number("threshold", content["threshold"])
@@ -258,14 +257,14 @@ def from_content(content: Any) -> dict[str, Any]:
     }
 
 
-def _proof(known: dict[str, Any]) -> Proof:
-    certificate = known.get("certificate") or {}
-    refit = known.get("refit")
+def _proof(fields: dict[str, Any]) -> Proof:
+    certificate = fields.get("certificate") or {}
+    refit = fields.get("refit")
     numbers = ("C", "objective", "lower_bound")
     return Proof(
-        _number("objective", known["objective"]),
-        _number("lower_bound", known["lower_bound"]),
-        known["status"],
+        _number("objective", fields["objective"]),
+        _number("lower_bound", fields["lower_bound"]),
+        fields["status"],
         certificate.get("fingerprint"),
         certificate.get("checksum"),
         refit and RefitProof(*(_number(name, refit[name]) for name in numbers)),
@@ -286,15 +285,15 @@ def _listed(numbers: Numbers) -> Any:
     return list(numbers) if isinstance(numbers, tuple) else numbers
 
 
-def _numbers(name: str, given: Any) -> Numbers:
+def _numbers(name: str, value: Any) -> Numbers:
     """A number, or a list of them."""
-    if isinstance(given, list):
-        return tuple(_number(name, one) for one in given)
-    return _number(name, given)
+    if isinstance(value, list):
+        return tuple(_number(name, number) for number in value)
+    return _number(name, value)
 
 
 def _check_version(content: Any) -> None:
-    """Report a file that is too new, before its form is checked."""
+    """Raise InvalidModel for other files, and for models that are too new."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidModel(f"not a model: format is not {FORMAT!r}.")
     version = content.get("version")

@@ -1,4 +1,4 @@
-"""What fitted transformers of scikit-learn do with the columns of a table.
+"""Fitted transformers of scikit-learn as functions of the columns of a table.
 
 Each feature that they make is followed back to one column: it is the column itself,
 with a replacement for gaps, or a number for each of its values. Scalers become a mean
@@ -34,8 +34,7 @@ from .origins import Origin, input_columns, read_origins
 if TYPE_CHECKING:
     from .model import PortableModel
 
-# --- Features as functions of one column each, while transformers are followed --------
-
+# Replaces a gap where nothing else does.
 GAP = float("nan")
 
 
@@ -48,9 +47,9 @@ class Term:
     column : int
     name : str
     fill : object
-        For the column itself: what replaces a gap, by default nothing.
+        For the column itself: the replacement for a gap, by default none.
     values : Codes or None
-        For an encoded column: the value for each of its levels.
+        For an encoded column: the value of each of its levels.
     mean, scale : float
     """
 
@@ -69,11 +68,11 @@ class Codes:
     Attributes
     ----------
     kind : str or None
-        That of the levels; None if there are none.
+        Kind of the levels; None if there are none.
     levels : tuple
     values : tuple
     unknown, gap : object
-        The values for other values of the column, and for a gap.
+        The values for unknown values of the column, and for a gap.
     """
 
     kind: str | None
@@ -83,7 +82,7 @@ class Codes:
     gap: Any
 
     def map(self, to: Callable[[Any], Any]) -> Codes:
-        """With other values; an error stays one."""
+        """Codes with other values; errors remain."""
 
         def mapped(value: Any) -> Any:
             return None if value is None else to(value)
@@ -95,18 +94,18 @@ class Codes:
 
 
 def origins_of(
-    used: Sequence[Term], terms: Sequence[Term], names: Sequence[str]
+    selected: Sequence[Term], terms: Sequence[Term], names: Sequence[str]
 ) -> list[Origin] | None:
-    """Where the used features come from; None if they are just columns of numbers."""
-    places = [one.column for one in used]
-    is_plain = all(one.values is None and is_gap(one.fill) for one in used)
-    if is_plain and len(set(places)) == len(places):
+    """Origins of selected features; None if all are plain columns of numbers."""
+    columns = [term.column for term in selected]
+    is_plain = all(term.values is None and is_gap(term.fill) for term in selected)
+    if is_plain and len(set(columns)) == len(columns):
         return None
-    kinds = {one.column: NUMBER for one in terms}
-    for one in terms:
-        if one.values is not None and one.values.kind is not None:
-            kinds[one.column] = one.values.kind
-    return [_origin(one, names[one.column], kinds[one.column]) for one in used]
+    kinds = {term.column: NUMBER for term in terms}
+    for term in terms:
+        if term.values is not None and term.values.kind is not None:
+            kinds[term.column] = term.values.kind
+    return [_origin(term, names[term.column], kinds[term.column]) for term in selected]
 
 
 def _origin(term: Term, column: str, kind: str) -> Origin:
@@ -120,13 +119,13 @@ def _origin(term: Term, column: str, kind: str) -> Origin:
         fill = None if is_gap(term.fill) else _real(term.fill, column)
         return Origin(column, fill=fill)
     codes = term.values
-    values = [_real(one, column) for one in codes.values]
-    ends = (_real(one, column) for one in (codes.unknown, codes.gap))
+    values = [_real(value, column) for value in codes.values]
+    ends = (_real(value, column) for value in (codes.unknown, codes.gap))
     return Origin(column, lookup=Lookup.of_values(kind, codes.levels, values, *ends))
 
 
 def _real(value: Any, column: str) -> float | None:
-    """A number, or None for none."""
+    """A number; None for a gap."""
     if value is None or is_gap(value):
         return None
     if kind_of(value) == TEXT:
@@ -137,14 +136,12 @@ def _real(value: Any, column: str) -> float | None:
     return float(value)
 
 
-# --- What fitted transformers of scikit-learn do with the columns of a table ----------
-
-# The place of gaps that have a code of their own.
-_OWN_CODE = -1
+# Stands for the code of gaps in an ordinal encoder.
+_GAP_CODE = -1
 
 
 def terms_of(transformers: Sequence[Any], names: Sequence[str]) -> list[Term]:
-    """The features that transformers make of the columns of a table, in turn."""
+    """The features after a sequence of transformers of the columns of a table."""
     terms = [Term(j, name) for j, name in enumerate(names)]
     for step in transformers:
         terms = _after(step, terms)
@@ -161,25 +158,26 @@ def _after(step: Any, terms: list[Term]) -> list[Term]:
     mean, scale = _mean_and_scale(step, len(terms))
     # ((x - m1) / s1 - m2) / s2 = (x - (m1 + s1 m2)) / (s1 s2)
     return [
-        replace(one, mean=one.mean + one.scale * m, scale=one.scale * s)
-        for one, m, s in zip(terms, mean.tolist(), scale.tolist(), strict=True)
+        replace(term, mean=term.mean + term.scale * m, scale=term.scale * s)
+        for term, m, s in zip(terms, mean.tolist(), scale.tolist(), strict=True)
     ]
 
 
 def _of_parts(step: ColumnTransformer, terms: list[Term]) -> list[Term]:
-    found: dict[int, list[Term]] = {}
+    parts: dict[int, list[Term]] = {}
     names = getattr(step, "feature_names_in_", None)
-    for name, one, chosen in step.transformers_:
-        at = step.output_indices_[name]
-        if at.stop > at.start:
-            places = positions(chosen, names, len(terms))
-            found[at.start] = _after(one, [terms[j] for j in places.tolist()])
-    return [term for start in sorted(found) for term in found[start]]
+    for name, transformer, chosen in step.transformers_:
+        outputs = step.output_indices_[name]
+        if outputs.stop > outputs.start:
+            columns = positions(chosen, names, len(terms))
+            inputs = [terms[j] for j in columns.tolist()]
+            parts[outputs.start] = _after(transformer, inputs)
+    return [term for start in sorted(parts) for term in parts[start]]
 
 
 def _of_steps(step: Pipeline, terms: list[Term]) -> list[Term]:
-    for _, one in step.steps:
-        terms = _after(one, terms)
+    for _, transformer in step.steps:
+        terms = _after(transformer, terms)
     return terms
 
 
@@ -191,7 +189,7 @@ def _mean_and_scale(step: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(step, FunctionTransformer) and step.func is None:
         return np.zeros(n), np.ones(n)
     if isinstance(step, StandardScaler):
-        # It may have means that it does not use.
+        # It may have means without using them.
         mean = step.mean_ if step.with_mean else None
         return _or(mean, 0.0, n), _or(step.scale_, 1.0, n)
     if isinstance(step, RobustScaler):
@@ -219,20 +217,20 @@ def _or(values: Any, otherwise: float, n: int) -> np.ndarray:
 
 def _imputed(step: SimpleImputer, terms: list[Term]) -> list[Term]:
     _check_gaps(step)
-    found = [
+    imputed = [
         _filled(term, value)
         for term, value in zip(terms, step.statistics_.tolist(), strict=True)
-        # Columns without any value are dropped; None is one.
+        # Columns without any value are dropped; None is a value.
         if step.keep_empty_features or value is None or not is_gap(value)
     ]
     indicator = getattr(step, "indicator_", None)
-    return found if indicator is None else found + _indicators(indicator, terms)
+    return imputed if indicator is None else imputed + _indicators(indicator, terms)
 
 
 def _filled(term: Term, value: Any) -> Term:
     if term.values is not None:
         shifted = value if kind_of(value) == TEXT else term.mean + term.scale * value
-        codes = term.values.map(lambda one: shifted if is_gap(one) else one)
+        codes = term.values.map(lambda code: shifted if is_gap(code) else code)
         return replace(term, values=codes)
     if not is_gap(term.fill):
         return term
@@ -248,7 +246,7 @@ def _indicators(step: MissingIndicator, terms: list[Term]) -> list[Term]:
 def _indicator(term: Term) -> Term:
     name = f"{term.name} missing"
     if term.values is not None:
-        codes = term.values.map(lambda one: float(is_gap(one)))
+        codes = term.values.map(lambda code: float(is_gap(code)))
         return Term(term.column, name, values=codes)
     gap = float(is_gap(term.fill))
     return Term(term.column, name, values=Codes(None, (), (), 0.0, gap))
@@ -268,77 +266,73 @@ def _check_gaps(step: Any) -> None:
 
 @dataclass(frozen=True)
 class _Categories:
-    """The categories of a column in an encoder, and the codes of rare ones.
+    """The categories of a column in an encoder.
 
-    ``places`` are the positions of levels among the categories that remain after rare
-    ones are merged; ``gap`` is that of a gap, and ``other`` that of the rare ones, or
-    None.
+    ``codes`` are the positions of levels among the categories after rare ones are
+    merged; ``gap`` is the code of a gap, ``other`` that of rare categories, or None.
     """
 
     levels: tuple[Level, ...]
-    places: tuple[int | None, ...]
+    codes: tuple[int | None, ...]
     gap: int | None
     other: int | None
-    n_left: int
+    n_codes: int
 
 
 def _categories(step: Any, j: int, name: str) -> _Categories:
     """The categories of column ``j``.
 
-    An ordinal encoder has a code of its own for NaN; None is a category for it.
+    An ordinal encoder has a separate code for NaN, but None is a category.
     """
-    known = _plain(step.categories_[j])
-    rare = _rare(step, j)
-    is_rare = [any(_same(one, other) for other in rare) for one in known]
-    gaps = [k for k, one in enumerate(known) if is_gap(one)]
+    levels = _plain(step.categories_[j])
+    rare = None
+    if getattr(step, "_infrequent_enabled", False):
+        rare = step.infrequent_categories_[j]
+    rare = [] if rare is None else list(rare)
+    is_rare = [
+        any((is_gap(level) and is_gap(other)) or bool(level == other) for other in rare)
+        for level in levels
+    ]
+    gaps = [k for k, level in enumerate(levels) if is_gap(level)]
     if len(gaps) > 1:
         raise ValueError(
             f"{type(step).__name__} has two kinds of gaps in {name!r}, None and NaN; "
             "write them in one way, e.g. table.fillna(numpy.nan), and fit again."
         )
-    has_own_code = isinstance(step, OrdinalEncoder) and any(
-        known[k] is not None for k in gaps
+    has_gap_code = isinstance(step, OrdinalEncoder) and any(
+        levels[k] is not None for k in gaps
     )
-    kept = [k for k in range(len(known)) if not is_rare[k]]
-    if has_own_code:
-        kept = [k for k in kept if k not in gaps]
-    place = {k: i for i, k in enumerate(kept)}
-    other = len(kept) if rare else None
-    found = [place.get(k, other) for k in range(len(known))]
-    levels = [k for k in range(len(known)) if k not in gaps]
+    remaining = [k for k in range(len(levels)) if not is_rare[k]]
+    if has_gap_code:
+        remaining = [k for k in remaining if k not in gaps]
+    code_of = {k: i for i, k in enumerate(remaining)}
+    other = len(remaining) if rare else None
+    codes = [code_of.get(k, other) for k in range(len(levels))]
+    no_gaps = [k for k in range(len(levels)) if k not in gaps]
     return _Categories(
-        tuple(known[k] for k in levels),
-        tuple(found[k] for k in levels),
-        (_OWN_CODE if has_own_code else found[gaps[0]]) if gaps else None,
+        tuple(levels[k] for k in no_gaps),
+        tuple(codes[k] for k in no_gaps),
+        (_GAP_CODE if has_gap_code else codes[gaps[0]]) if gaps else None,
         other,
-        len(kept) + (other is not None),
+        len(remaining) + (other is not None),
     )
 
 
 def _plain(values: np.ndarray) -> list[Any]:
-    """Categories as Python's values; NumPy's tolist makes integers of dates."""
+    """Categories as Python values, but dates, of which tolist makes integers."""
     return list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
-def _rare(step: Any, j: int) -> list[Any]:
-    if not getattr(step, "_infrequent_enabled", False):
-        return []
-    found = step.infrequent_categories_[j]
-    return [] if found is None else list(found)
-
-
-def _same(one: Any, other: Any) -> bool:
-    return (is_gap(one) and is_gap(other)) or bool(one == other)
-
-
-def _coded(term: Term, known: _Categories, code: Callable[[Any], Any]) -> Codes:
-    """The codes of a column, for the code of each place: None for an unknown value."""
-    place = dict(zip(known.levels, known.places, strict=True))
+def _coded(
+    term: Term, categories: _Categories, value_of: Callable[[Any], Any]
+) -> Codes:
+    """The values of a column, from the value of each code; None is an unknown level."""
+    codes = dict(zip(categories.levels, categories.codes, strict=True))
 
     def coded(value: Any) -> Any:
         if is_gap(value):
-            return code(known.gap)
-        return code(place.get(value))
+            return value_of(categories.gap)
+        return value_of(codes.get(value))
 
     if (term.mean, term.scale) != (0.0, 1.0):
         raise ValueError(
@@ -347,23 +341,23 @@ def _coded(term: Term, known: _Categories, code: Callable[[Any], Any]) -> Codes:
         )
     if term.values is not None:
         return term.values.map(coded)
-    if known.gap is not None and not is_gap(term.fill):
+    if categories.gap is not None and not is_gap(term.fill):
         raise ValueError(
             f"{term.name!r} is imputed, and its encoder knows gaps that were not (None "
             "beside NaN); write gaps in one way, e.g. table.fillna(numpy.nan)."
         )
-    kind = _kind(known.levels, term.name)
-    values = tuple(code(one) for one in known.places)
-    return Codes(kind, known.levels, values, code(None), coded(term.fill))
+    kind = _kind(categories.levels, term.name)
+    values = tuple(value_of(code) for code in categories.codes)
+    return Codes(kind, categories.levels, values, value_of(None), coded(term.fill))
 
 
 def _kind(levels: Sequence[Level], name: str) -> str | None:
-    kinds = {kind_of(one) for one in levels}
+    kinds = {kind_of(level) for level in levels}
     if not kinds:
         return None
     (kind, *more) = kinds
     if more or kind is None:
-        odd = next((one for one in levels if kind_of(one) is None), levels[0])
+        odd = next((level for level in levels if kind_of(level) is None), levels[0])
         raise ValueError(
             f"the categories of {name!r} must be all text, all numbers or all truth "
             f"values, got {odd!r} of type {type(odd).__name__} among them; convert the "
@@ -373,67 +367,62 @@ def _kind(levels: Sequence[Level], name: str) -> str | None:
 
 
 def _one_hot(step: OneHotEncoder, terms: list[Term]) -> list[Term]:
-    found = []
+    features = []
     for j, term in enumerate(terms):
-        known = _categories(step, j, term.name)
-        dropped = _dropped(step, j, known)
-        for place in range(known.n_left):
-            if place != dropped:
-                code = _one_hot_code(step, known, place)
-                name = f"{term.name}={_level_name(known, place)}"
-                found.append(Term(term.column, name, values=_coded(term, known, code)))
-    return found
+        categories = _categories(step, j, term.name)
+        dropped = _dropped(step, j, categories)
+        for code in range(categories.n_codes):
+            if code != dropped:
+                name = f"{term.name}={_level_name(categories, code)}"
+                flags = _coded(term, categories, _one_hot_value(step, categories, code))
+                features.append(Term(term.column, name, values=flags))
+    return features
 
 
-def _dropped(step: OneHotEncoder, j: int, known: _Categories) -> int | None:
+def _dropped(step: OneHotEncoder, j: int, categories: _Categories) -> int | None:
     if step.drop_idx_ is None or step.drop_idx_[j] is None:
         return None
     k = int(step.drop_idx_[j])
     value = _plain(step.categories_[j])[k]
     if is_gap(value):
-        return known.gap
-    return dict(zip(known.levels, known.places, strict=True))[value]
+        return categories.gap
+    return dict(zip(categories.levels, categories.codes, strict=True))[value]
 
 
-def _one_hot_code(
-    step: OneHotEncoder, known: _Categories, place: int
+def _one_hot_value(
+    step: OneHotEncoder, categories: _Categories, category: int
 ) -> Callable[[Any], Any]:
-    def code(at: int | None) -> float | None:
-        if at is None and step.handle_unknown == "error":
+    def value_of(code: int | None) -> float | None:
+        if code is None and step.handle_unknown == "error":
             return None
-        if at is None and step.handle_unknown != "ignore":
-            at = known.other
-        return float(at == place)
+        if code is None and step.handle_unknown != "ignore":
+            code = categories.other
+        return float(code == category)
 
-    return code
+    return value_of
 
 
-def _level_name(known: _Categories, place: int) -> str:
-    if place == known.other:
+def _level_name(categories: _Categories, code: int) -> str:
+    if code == categories.other:
         return OTHER
-    if place == known.gap:
+    if code == categories.gap:
         return OWN_LEVEL
-    return str(known.levels[known.places.index(place)])
+    return str(categories.levels[categories.codes.index(code)])
 
 
 def _ordinal(step: OrdinalEncoder, terms: list[Term]) -> list[Term]:
-    found = []
-    for j, term in enumerate(terms):
-        known = _categories(step, j, term.name)
-        codes = _coded(term, known, _ordinal_code(step, known))
-        found.append(Term(term.column, f"{term.name} code", values=codes))
-    return found
-
-
-def _ordinal_code(step: OrdinalEncoder, known: _Categories) -> Callable[[Any], Any]:
-    def code(at: int | None) -> float | None:
-        if at == _OWN_CODE:
+    def value_of(code: int | None) -> float | None:
+        if code == _GAP_CODE:
             return float(step.encoded_missing_value)
-        if at is not None:
-            return float(at)
+        if code is not None:
+            return float(code)
         return None if step.handle_unknown == "error" else float(step.unknown_value)
 
-    return code
+    features = []
+    for j, term in enumerate(terms):
+        codes = _coded(term, _categories(step, j, term.name), value_of)
+        features.append(Term(term.column, f"{term.name} code", values=codes))
+    return features
 
 
 class TableColumns(TransformerMixin, BaseEstimator):
@@ -442,14 +431,14 @@ class TableColumns(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     model : PortableModel
-        One whose input is the columns of a table.
+        Its input is the columns of a table.
     """
 
     def __init__(self, model: PortableModel):
         self.model = model
         columns = input_columns(model)
         self.n_features_in_ = len(columns)
-        if any(name != f"x{place}" for name, place in columns.items()):
+        if any(name != f"x{index}" for name, index in columns.items()):
             self.feature_names_in_ = np.array(list(columns), dtype=object)
 
     def fit(self, X: Any, y: Any = None) -> TableColumns:
@@ -470,16 +459,18 @@ class TableColumns(TransformerMixin, BaseEstimator):
 
 def _of_table(step: TableColumns, terms: list[Term]) -> list[Term]:
     """The features of a portable model, from :meth:`PortableModel.to_pipeline`."""
-    place = {name: k for k, name in enumerate(input_columns(step.model))}
+    index = {name: k for k, name in enumerate(input_columns(step.model))}
     pairs = zip(step.model.names, read_origins(step.model), strict=True)
-    return [_of_origin(terms[place[one.column]], name, one) for name, one in pairs]
+    return [
+        _of_origin(terms[index[origin.column]], name, origin) for name, origin in pairs
+    ]
 
 
 def _of_origin(term: Term, name: str, origin: Origin) -> Term:
     look = origin.lookup
     if look is None:
         return Term(term.column, name, GAP if origin.fill is None else origin.fill)
-    numbers = [None if is_gap(one) else one for one in look.table().tolist()]
+    numbers = [None if is_gap(number) else number for number in look.table().tolist()]
     kind = look.kind if look.levels else None
     codes = Codes(kind, look.levels, tuple(numbers[:-2]), *numbers[-2:])
     return Term(term.column, name, values=codes)

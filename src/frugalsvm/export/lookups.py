@@ -17,7 +17,7 @@ import numpy as np
 
 from .schema import shown
 
-# What the values of a column are.
+# Kinds of columns.
 TEXT, NUMBER, BOOLEAN = KINDS = ("text", "number", "boolean")
 # Larger numbers count as missing, like NaN; every database can represent this one.
 LARGEST_VALUE = 1e100
@@ -32,17 +32,17 @@ class Lookup(NamedTuple):
     ----------
     kind : {"text", "number", "boolean"}
     levels : tuple
-        The values that are known.
+        The known values.
     codes : dict
-        Numbers by the places of levels.
-    known, unknown, gap : float or None
-        The number for all other levels, for any other value, and for a missing one.
+        Numbers by indices of levels.
+    default, unknown, gap : float or None
+        The number for levels without a code, for unknown values, and for gaps.
     """
 
     kind: str
     levels: tuple[Level, ...]
     codes: dict[int, float | None]
-    known: float | None
+    default: float | None
     unknown: float | None
     gap: float | None
 
@@ -55,40 +55,36 @@ class Lookup(NamedTuple):
         unknown: float | None,
         gap: float | None,
     ) -> Lookup:
-        """Made of the numbers of all levels."""
+        """The lookup for a number per level."""
         counts = Counter(values)
-        is_other = unknown in counts or not counts
-        known = unknown if is_other else counts.most_common(1)[0][0]
-        codes = {k: one for k, one in enumerate(values) if one != known}
-        return cls(kind, levels, codes, known, unknown, gap)
+        is_unknown = unknown in counts or not counts
+        default = unknown if is_unknown else counts.most_common(1)[0][0]
+        codes = {k: number for k, number in enumerate(values) if number != default}
+        return cls(kind, levels, codes, default, unknown, gap)
 
     def table(self) -> np.ndarray:
         """The numbers of all levels, of an unknown value and of a gap; NaN for None."""
-        table = np.full(len(self.levels) + 2, _plain(self.known))
-        for place, number in self.codes.items():
-            table[place] = _plain(number)
-        table[-2:] = _plain(self.unknown), _plain(self.gap)
+        table = np.full(len(self.levels) + 2, _real(self.default))
+        for index, number in self.codes.items():
+            table[index] = _real(number)
+        table[-2:] = _real(self.unknown), _real(self.gap)
         return table
 
     def by_number(self) -> dict[float | None, list[Level]]:
-        """The levels of each number in the codes."""
-        found: dict[float | None, list[Level]] = {}
-        for place, number in self.codes.items():
-            found.setdefault(number, []).append(self.levels[place])
-        return found
-
-    def same_levels(self, other: Lookup | None) -> bool:
-        """Whether two lookups tell the same values from each other."""
-        return other is not None and self[:2] == other[:2]
+        """The levels by their number in the codes."""
+        by_number: dict[float | None, list[Level]] = {}
+        for index, number in self.codes.items():
+            by_number.setdefault(number, []).append(self.levels[index])
+        return by_number
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json, without kind and levels, which the column has."""
-        codes = {str(place): number for place, number in self.codes.items()}
-        ends = {"known": self.known, "unknown": self.unknown, "gap": self.gap}
+        """The fields in model.json, without kind and levels, which the column has."""
+        codes = {str(index): number for index, number in self.codes.items()}
+        ends = {"known": self.default, "unknown": self.unknown, "gap": self.gap}
         return {"codes": codes, **ends}
 
 
-def _plain(number: float | None) -> float:
+def _real(number: float | None) -> float:
     return np.nan if number is None else number
 
 
@@ -97,24 +93,23 @@ def from_content(column: Mapping[str, Any]) -> list[Lookup]:
     kind, levels = column["type"], tuple(column["levels"])
     if kind not in KINDS:
         raise ValueError(f"unknown type {shown(kind)}")
-    for one in levels:
-        if kind_of(one) != kind:
-            raise ValueError(f"{shown(one)} is no {kind}")
+    for level in levels:
+        if kind_of(level) != kind:
+            raise ValueError(f"{shown(level)} is no {kind}")
     if len(set(levels)) < len(levels):
         raise ValueError("a level appears twice")
-    found = []
-    places = dict(enumerate(levels))
-    for one in column["lookups"]:
-        codes = {int(place): _number(code) for place, code in one["codes"].items()}
-        if not codes.keys() <= places.keys():
+    lookups = []
+    for lookup in column["lookups"]:
+        codes = {int(index): _number(code) for index, code in lookup["codes"].items()}
+        if not codes.keys() <= set(range(len(levels))):
             raise ValueError("a code is of no level")
-        ends = (_number(one[name]) for name in ("known", "unknown", "gap"))
-        found.append(Lookup(kind, levels, codes, *ends))
-    return found
+        ends = (_number(lookup[name]) for name in ("known", "unknown", "gap"))
+        lookups.append(Lookup(kind, levels, codes, *ends))
+    return lookups
 
 
 def kind_of(level: Any) -> str | None:
-    """What a value is; None if it is neither text nor a number nor a truth value."""
+    """The kind of a value; None if it is no text, number or truth value."""
     if isinstance(level, bool):
         return BOOLEAN
     if isinstance(level, str):
@@ -131,12 +126,15 @@ def is_gap(value: Any) -> bool:
     return is_real and not abs(value) <= LARGEST_VALUE
 
 
-def places(levels: Sequence[Level], column: np.ndarray) -> np.ndarray:
-    """The place of each value in the levels, then that of unknown ones, and of gaps."""
-    place = {one: k for k, one in enumerate(levels)}
+def level_indices(levels: Sequence[Level], column: np.ndarray) -> np.ndarray:
+    """Indices of values in the levels; then come unknown values, and gaps."""
+    indices = {level: k for k, level in enumerate(levels)}
     n = len(levels)
     return np.array(
-        [n + 1 if is_gap(one) else place.get(one, n) for one in column.tolist()],
+        [
+            n + 1 if is_gap(value) else indices.get(value, n)
+            for value in column.tolist()
+        ],
         dtype=np.int64,
     )
 
@@ -149,7 +147,7 @@ def _number(value: Any) -> float | None:
     return float(value)
 
 
-# --- Categories of a column: which strings mean the same one, and which a missing value
+# --- Spellings of categories, and of missing values -----------------------------------
 #
 # The same rule holds for ``predict`` and for exported models. A database or a data
 # frame may write the category 1 as 1.0, and True as 1.
@@ -164,11 +162,9 @@ MISSING_WORDS = (
 )  # fmt: skip
 # The category of missing values, and that of all texts without a category of their own.
 OWN_LEVEL, OTHER = "(missing)", "(other)"
-# Programs agree on numbers with fewer digits than this.
-N_DIGITS = 15
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:\.([0-9]*))?")
 _EXPONENT = re.compile(r"-?[0-9]+(\.[0-9]+)?e[-+][0-9]+")
-# Numbers that stand for them where there is no type for truth values.
+# Truth values as numbers, where there is no type for them.
 _TRUTHS = {"True": "1", "False": "0"}
 _TRUTH_OF = {
     text: truth
@@ -207,9 +203,11 @@ class Spelling:
     """
 
     def __init__(self, levels: Sequence[str]):
-        truths = {_TRUTH_OF.get(one) for one in levels if not canonical(one).isdigit()}
+        truths = {
+            _TRUTH_OF.get(level) for level in levels if not canonical(level).isdigit()
+        }
         self._are_truths = len(truths) == len(levels) and None not in truths
-        self._is_exact = len({self._key(one) for one in levels}) < len(levels)
+        self._is_exact = len({self._key(level) for level in levels}) < len(levels)
 
     def key(self, text: str) -> str:
         """Equal for strings that mean the same category."""
@@ -220,11 +218,11 @@ class Spelling:
         return _TRUTH_OF.get(number, number) if self._are_truths else number
 
     def forms_of_all(self, levels: Sequence[str]) -> Forms:
-        """The strings that mean any of some categories."""
-        found = [self.forms(one) for one in levels]
+        """The strings that mean any of several categories."""
+        forms = [self.forms(level) for level in levels]
         return Forms(
-            tuple(text for one in found for text in one.texts),
-            tuple(stem for one in found for stem in one.stems),
+            tuple(text for form in forms for text in form.texts),
+            tuple(stem for form in forms for stem in form.stems),
         )
 
     def forms(self, level: str) -> Forms:
@@ -236,9 +234,9 @@ class Spelling:
         texts = [key, key.lower(), key.upper()] if number != key else []
         stems = [number]
         if "." not in number:
-            signed = [number, "-0"] if number == "0" else [number]
-            texts += signed
-            stems = [f"{one}." for one in signed]
+            numbers = [number, "-0"] if number == "0" else [number]
+            texts += numbers
+            stems = [f"{text}." for text in numbers]
         elif number.lstrip("-").startswith("0."):
             # As Oracle writes it.
             stems.append(number.replace("0.", ".", 1))
@@ -250,13 +248,13 @@ def canonical(text: str) -> str:
 
     Examples
     --------
-    >>> [canonical(one) for one in ("1.0", "2.50", ".5", "-0", "01", "1e3", "v1.0")]
+    >>> [canonical(text) for text in ("1.0", "2.50", ".5", "-0", "01", "1e3", "v1.0")]
     ['1', '2.5', '0.5', '0', '01', '1e3', 'v1.0']
     """
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         return text
-    sign, whole, fraction = found[1], found[2], (found[3] or "").rstrip("0")
+    sign, whole, fraction = match[1], match[2], (match[3] or "").rstrip("0")
     if not whole and not fraction:
         return text
     if not fraction:
@@ -266,14 +264,14 @@ def canonical(text: str) -> str:
 
 def truth(text: str) -> bool | str:
     """A truth value, however it is written; any other text as it is."""
-    found = _TRUTH_OF.get(canonical(text))
-    return text if found is None else found == "True"
+    truth_value = _TRUTH_OF.get(canonical(text))
+    return text if truth_value is None else truth_value == "True"
 
 
 def is_number(text: str) -> bool:
     """Whether a canonical string is a plain number."""
-    found = _NUMBER.fullmatch(text)
-    return found is not None and bool(found[2])
+    match = _NUMBER.fullmatch(text)
+    return match is not None and bool(match[2])
 
 
 def looks_numeric(level: str, forms: Forms) -> bool:
@@ -287,26 +285,27 @@ def is_written_differently(text: str) -> bool:
         return True
     number = canonical(text)
     digits = number.lstrip("-0.").replace(".", "")
-    return is_number(number) and "." in number and len(digits) >= N_DIGITS
+    # Programs agree on numbers with fewer digits.
+    return is_number(number) and "." in number and len(digits) >= 15
 
 
 def why_unclear(levels: Sequence[str]) -> str:
     """Why other programs may confuse categories; empty if they do not."""
     seen: dict[str, str] = {}
-    for one in levels:
-        if is_written_differently(one):
-            return f"other programs write the number {one!r} in another way; round it"
-        other = seen.setdefault(canonical(one), one)
-        if other != one:
-            return f"{other!r} and {one!r} are the same number; write it in one way"
+    for level in levels:
+        if is_written_differently(level):
+            return f"other programs write the number {level!r} in another way; round it"
+        other = seen.setdefault(canonical(level), level)
+        if other != level:
+            return f"{other!r} and {level!r} are the same number; write it in one way"
     return ""
 
 
 def named(levels: Sequence[str]) -> list[str]:
     """The categories that are texts of the table."""
-    return [one for one in levels if one not in (OWN_LEVEL, OTHER)]
+    return [level for level in levels if level not in (OWN_LEVEL, OTHER)]
 
 
-def missing_words(known: Sequence[str]) -> tuple[str, ...]:
-    """The strings that mean a missing value, unless they are known as categories."""
-    return tuple(one for one in MISSING_WORDS if one not in known)
+def missing_words(categories: Sequence[str]) -> tuple[str, ...]:
+    """The strings that mean a missing value, except those that are categories."""
+    return tuple(text for text in MISSING_WORDS if text not in categories)

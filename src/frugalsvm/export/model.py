@@ -33,7 +33,7 @@ from .content import (
     from_content,
     to_content,
 )
-from .origins import select_columns, takes_columns
+from .origins import columns_and_gaps, takes_columns
 from .schema import InvalidModel, parse, shown
 from .statistics import Statistics
 from .text import python_text, sql_text
@@ -80,10 +80,10 @@ class PortableModel:
         A score above it, rounded like a score, means the second class, whatever its
         probability.
     statistics : Statistics or None
-        What is kept of the rows that the model was fitted to; see
+        Statistics of the rows that the model was fitted to; see
         :meth:`with_statistics`.
     is_single : bool
-        Whether it was fitted to numbers in single precision, whose scores are equal to
+        Whether it was fitted to numbers in single precision; its scores are rounded to
         fewer decimals.
 
     Examples
@@ -118,11 +118,13 @@ class PortableModel:
         check_features(self.features, self.n_features_in, takes_columns(self))
         check_groups(self.groups, self.signs, set(self.names))
         check_classes(self.classes)
-        for one in self.features:
-            check_numbers(f"the weight of {shown(one.name)}", one.weight, self.n_scores)
+        for feature in self.features:
+            check_numbers(
+                f"the weight of {shown(feature.name)}", feature.weight, self.n_scores
+            )
         check_numbers("intercept", self.intercept, self.n_scores)
-        is_of_two = self.signs or self.threshold is not None or self.calibration
-        if self.n_scores > 1 and is_of_two:
+        needs_two = self.signs or self.threshold is not None or self.calibration
+        if self.n_scores > 1 and needs_two:
             raise InvalidModel(
                 "a calibration, a threshold and signs are for models of two classes, "
                 f"but this one has {len(self.classes)}: leave them out."
@@ -183,7 +185,6 @@ class PortableModel:
         -------
         PortableModel
         """
-        from .origins import columns_and_gaps
         from .statistics import class_codes
 
         values, gaps = columns_and_gaps(self, X)
@@ -192,13 +193,15 @@ class PortableModel:
     def with_values(
         self, values: np.ndarray, gaps: np.ndarray, codes: np.ndarray
     ) -> PortableModel:
-        """With statistics of the values of features; see ``Statistics.of``."""
+        """The model with statistics of feature values; see ``Statistics.of``."""
         from .scorecard import n_changed
 
-        known = Statistics.of(self, values, gaps, codes)
+        statistics = Statistics.of(self, values, gaps, codes)
         if self.n_scores == 1 and self.features:
-            known = replace(known, changed=n_changed(self, known, values))
-        return replace(self, statistics=known)
+            statistics = replace(
+                statistics, changed=n_changed(self, statistics, values)
+            )
+        return replace(self, statistics=statistics)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PortableModel:
@@ -225,7 +228,7 @@ class PortableModel:
     @property
     def names(self) -> list[str]:
         """Names of the features."""
-        return [one.name for one in self.features]
+        return [feature.name for feature in self.features]
 
     @property
     def n_scores(self) -> int:
@@ -244,12 +247,14 @@ class PortableModel:
 
     @property
     def decimals(self) -> int:
-        """Those of scores: what differs beyond them is equal, in all exports, too."""
+        """Decimals to which scores are rounded, in all exports, too."""
         return decimals_of(self.coef, self.intercepts, is_single=self.is_single)
 
     def column(self, name: str) -> np.ndarray:
-        """One attribute of all features, e.g. ``scale``, as an array."""
-        return np.array([getattr(one, name) for one in self.features], dtype=float)
+        """An attribute of all features, e.g. ``scale``, as an array."""
+        return np.array(
+            [getattr(feature, name) for feature in self.features], dtype=float
+        )
 
     def select(self, X: Any) -> np.ndarray:
         """The columns of the model's features, in their order.
@@ -268,7 +273,7 @@ class PortableModel:
         -------
         ndarray of shape (n_samples, n_selected)
         """
-        return select_columns(self, X)
+        return columns_and_gaps(self, X)[0]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of samples; see :meth:`select` for X.
@@ -290,12 +295,14 @@ class PortableModel:
         return self.scores_of(self.select(X))
 
     def scores_of(self, values: np.ndarray) -> np.ndarray:
-        """The same for the values of the features."""
-        # One at a time, so that the order of summation is that of the exported text.
+        """Scores for the values of the features."""
+        # Feature by feature, in the order of summation of the exported text.
         scores = np.tile(self.intercepts, (len(values), 1))
         with np.errstate(over="ignore", invalid="ignore"):
-            for one, column in zip(self.features, values.T, strict=True):
-                scores += np.outer((column - one.mean) / one.scale, one.weight)
+            for feature, column in zip(self.features, values.T, strict=True):
+                scores += np.outer(
+                    (column - feature.mean) / feature.scale, feature.weight
+                )
             scores = self._rounded(scores)
         finite = np.isfinite(scores).all(axis=1)
         if not finite.all():
@@ -319,10 +326,18 @@ class PortableModel:
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of samples."""
-        return _labels(self.classes)[self.codes(self.scores(X))]
+        labels = np.array(self.classes)
+        is_exact = all(
+            type(label) is type(original) and label == original
+            for label, original in zip(labels.tolist(), self.classes, strict=True)
+        )
+        if not is_exact:
+            # NumPy would change labels.
+            labels = np.array(self.classes, dtype=object)
+        return labels[self.codes(self.scores(X))]
 
     def codes(self, scores: np.ndarray) -> np.ndarray:
-        """The places of the predicted classes, for the result of :meth:`scores`."""
+        """Indices of the predicted classes, for the result of :meth:`scores`."""
         if self.n_scores > 1:
             return scores.argmax(axis=1)
         return self.are_positive(scores[:, 0]).astype(np.intp)
@@ -342,7 +357,7 @@ class PortableModel:
         return rounded(scores, self.coef, self.intercepts, is_single=self.is_single)
 
     def needs_two_classes(self, what: str, instead: str) -> None:
-        """Raise an error if there are more, with what to do instead."""
+        """Raise ValueError for more than two classes, with what to do instead."""
         if len(self.classes) > 2:
             raise ValueError(
                 f"{what} need a model of two classes, and this one has "
@@ -470,133 +485,100 @@ class PortableModel:
         With more than two classes there are columns ``weight_c`` and
         ``weight_per_unit_c`` for each class c.
         """
-        return _frame_of(self)
+        from ..estimators.fitted import pandas
+
+        order = self._by_weight()
+        features = [self.features[j] for j in order]
+        weights, scales = self.coef[:, order], self.column("scale")[order]
+        columns: dict[str, Any] = {}
+        per_unit = weights / scales
+        for name, rows in (("weight", weights), ("weight_per_unit", per_unit)):
+            columns |= zip(by_class(name, self.classes), rows, strict=True)
+        for name in ("mean", "scale", "unit", "index"):
+            columns[name] = [getattr(feature, name) for feature in features]
+        names = [feature.name for feature in features]
+        index = pandas().Index(names, name="feature")
+        frame = pandas().DataFrame(columns, index=index)
+        intercept = self.intercept if self.n_scores == 1 else self.intercepts.tolist()
+        frame.attrs["intercept"] = intercept
+        return frame
 
     # --- display -----------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return _line_of(self)
-
-    def __str__(self) -> str:
-        return _text_of(self)
-
-    def _repr_html_(self) -> str:
-        return _html_of(self)
-
-
-def _labels(classes: tuple[Label, ...]) -> np.ndarray:
-    """The classes as an array, of dtype object if NumPy would change them."""
-    labels = np.array(classes)
-    is_same = all(
-        type(one) is type(two) and one == two
-        for one, two in zip(labels.tolist(), classes, strict=True)
-    )
-    return labels if is_same else np.array(classes, dtype=object)
-
-
-# --- A portable model for people: one line, text, HTML, and a DataFrame ---------------
-
-# Maximum number of classes in the one line.
-N_CLASSES = 6
-
-
-def sizes(model: PortableModel) -> np.ndarray:
-    """The largest weight of each feature, without its sign."""
-    return np.abs(model.coef).max(axis=0)
-
-
-def _frame_of(model: PortableModel) -> Any:
-    """See :meth:`PortableModel.to_frame`."""
-    from ..estimators.fitted import pandas
-
-    order = np.argsort(-sizes(model), kind="stable")
-    features = [model.features[j] for j in order]
-    weights, scales = model.coef[:, order], model.column("scale")[order]
-    columns: dict[str, Any] = {}
-    for name, values in (("weight", weights), ("weight_per_unit", weights / scales)):
-        columns |= zip(by_class(name, model.classes), values, strict=True)
-    for name in ("mean", "scale", "unit", "index"):
-        columns[name] = [getattr(one, name) for one in features]
-    names = pandas().Index([one.name for one in features], name="feature")
-    made = pandas().DataFrame(columns, index=names)
-    made.attrs["intercept"] = (
-        model.intercept if model.n_scores == 1 else model.intercepts.tolist()
-    )
-    return made
-
-
-def _line_of(model: PortableModel) -> str:
-    """One line about a model."""
-    n = len(model.classes)
-    *others, last = map(repr, model.classes)
-    classes = f"{n} classes" if n > N_CLASSES else f"{', '.join(others)} or {last}"
-    gap = f", gap={gap_words(_gap(model))}" if model.proof else ""
-    return (
-        f"PortableModel({len(model.features)} of {model.n_features_in} features, "
-        f"{classes}{gap})"
-    )
-
-
-def _text_of(model: PortableModel) -> str:
-    """A line for each feature, the largest weight first; groups are blocks."""
-    width = max([len(one.name) for one in model.features] + [len("intercept")])
-    width += 2 * bool(model.groups)
-    titles = by_class("weight", model.classes)
-    wide = [max(10, len(one)) for one in titles]
-    heads = "".join(f" {one:>{n}}" for one, n in zip(titles, wide, strict=True))
-    lines = [f"{'feature':<{width}}{heads} {'mean':>10} {'scale':>10}"]
-
-    def weights(values: np.ndarray) -> str:
-        pairs = zip(values, wide, strict=True)
-        return "".join(f" {value:>+{n}.4g}" for value, n in pairs)
-
-    def about(one: Feature, width: int) -> str:
-        unit = f" {one.unit}" if one.unit else ""
+        """One line."""
+        n = len(self.classes)
+        *others, last = map(repr, self.classes)
+        # Longer lists of classes are not shown.
+        classes = f"{n} classes" if n > 6 else f"{', '.join(others)} or {last}"
+        gap = f", gap={self._gap()}" if self.proof else ""
         return (
-            f"{one.name:<{width}}{weights(np.atleast_1d(one.weight))} "
-            f"{one.mean:>10.4g} {one.scale:>10.4g}{unit}"
+            f"PortableModel({len(self.features)} of {self.n_features_in} features, "
+            f"{classes}{gap})"
         )
 
-    group = {name: one for one in model.groups for name in one.features}
-    shown: set[str] = set()
-    for j in np.argsort(-sizes(model), kind="stable"):
-        first = model.features[j]
-        own = group.get(first.name)
-        if own is None:
-            lines.append(about(first, width))
-        elif own.name not in shown:
-            # The features of a group are one block.
-            shown.add(own.name)
-            lines.append(f"{own.name}:")
-            members = [one for one in model.features if one.name in own.features]
-            lines += [f"  {about(one, width - 2)}" for one in members]
-    lines.append(f"{'intercept':<{width}}{weights(model.intercepts)}")
-    return "\n".join([_line_of(model), *lines])
+    def __str__(self) -> str:
+        """A line for each feature, the largest weight first; groups are blocks."""
+        width = max(len(name) for name in [*self.names, "intercept"])
+        width += 2 * bool(self.groups)
+        titles = by_class("weight", self.classes)
+        widths = [max(10, len(title)) for title in titles]
+        heads = "".join(f" {text:>{n}}" for text, n in zip(titles, widths, strict=True))
+        lines = [f"{'feature':<{width}}{heads} {'mean':>10} {'scale':>10}"]
 
+        def cells(weights: np.ndarray) -> str:
+            pairs = zip(weights, widths, strict=True)
+            return "".join(f" {weight:>+{n}.4g}" for weight, n in pairs)
 
-def _html_of(model: PortableModel) -> str:
-    """For notebooks."""
-    classes = list(map(str, model.classes))
-    if model.n_scores == 1:
-        table = markup.weights_table(model.names, model.coef[0].tolist())
-        about = f"{classes[0]} or {classes[1]} (positive)"
-    else:
-        table = markup.weights_by_class(model.names, classes, model.coef.T.tolist())
-        about = f"{', '.join(classes)} (that of the largest score is predicted)"
-    intercepts = ", ".join(f"{one:+.4g}" for one in model.intercepts)
-    pairs = [("intercept", intercepts), ("classes", about)]
-    if model.proof:
-        pairs.append(("gap", f"{gap_words(_gap(model))} ({model.proof.status})"))
-    if model.calibration:
-        pairs.append(("calibration", model.calibration.to_dict()["method"]))
-    return markup.box(
-        f"{len(model.features)} of {model.n_features_in} features",
-        table,
-        markup.facts(pairs),
-    )
+        def line(feature: Feature, width: int) -> str:
+            unit = f" {feature.unit}" if feature.unit else ""
+            return (
+                f"{feature.name:<{width}}{cells(np.atleast_1d(feature.weight))} "
+                f"{feature.mean:>10.4g} {feature.scale:>10.4g}{unit}"
+            )
 
+        group_of = {name: group for group in self.groups for name in group.features}
+        written: set[str] = set()
+        for j in self._by_weight():
+            feature = self.features[j]
+            group = group_of.get(feature.name)
+            if group is None:
+                lines.append(line(feature, width))
+            elif group.name not in written:
+                # The features of a group are one block.
+                written.add(group.name)
+                lines.append(f"{group.name}:")
+                members = [f for f in self.features if f.name in group.features]
+                lines += [f"  {line(member, width - 2)}" for member in members]
+        lines.append(f"{'intercept':<{width}}{cells(self.intercepts)}")
+        return "\n".join([repr(self), *lines])
 
-def _gap(model: PortableModel) -> float:
-    assert model.proof is not None
-    difference = model.proof.objective - model.proof.lower_bound
-    return max(0.0, difference) / abs(model.proof.objective or 1.0)
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        classes = list(map(str, self.classes))
+        if self.n_scores == 1:
+            table = markup.weights_table(self.names, self.coef[0].tolist())
+            labels = f"{classes[0]} or {classes[1]} (positive)"
+        else:
+            table = markup.weights_by_class(self.names, classes, self.coef.T.tolist())
+            labels = f"{', '.join(classes)} (that of the largest score is predicted)"
+        intercepts = ", ".join(f"{value:+.4g}" for value in self.intercepts)
+        pairs = [("intercept", intercepts), ("classes", labels)]
+        if self.proof:
+            pairs.append(("gap", f"{self._gap()} ({self.proof.status})"))
+        if self.calibration:
+            pairs.append(("calibration", self.calibration.to_dict()["method"]))
+        return markup.box(
+            f"{len(self.features)} of {self.n_features_in} features",
+            table,
+            markup.facts(pairs),
+        )
+
+    def _by_weight(self) -> np.ndarray:
+        """Indices of the features, the largest weight first."""
+        return np.argsort(-np.abs(self.coef).max(axis=0), kind="stable")
+
+    def _gap(self) -> str:
+        assert self.proof is not None
+        difference = self.proof.objective - self.proof.lower_bound
+        return gap_words(max(0.0, difference) / abs(self.proof.objective or 1.0))

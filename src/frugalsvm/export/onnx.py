@@ -12,19 +12,18 @@ import numpy as np
 from ..estimators import FrugalSVC, FrugalSVCCV
 from ..problem.solution import decimals_of
 from .calibration import Sigmoid
-from .content import Label
 from .lookups import LARGEST_VALUE, NUMBER, TEXT, Lookup
 from .origins import Fills, Origin, fills, is_of_same_code, read_origins, takes_columns
 
 if TYPE_CHECKING:
     from .model import PortableModel
 
-# --- The part of an ONNX graph that makes features of the columns of a table ----------
+# --- Features from the columns of a table ---------------------------------------------
 #
 # Each column is an input of its own, of shape [N, 1]: numbers and truth values are
 # double, with NaN for a gap, and texts are strings, with an empty one for a gap.
 
-# Texts that stand for a gap: the first one that is no category.
+# Texts for gaps; the first that is no category is used.
 GAP_TEXTS = ("", "(missing)", "NaN", "None")
 OUTPUTS = ("label", "score", "probability")
 # The domain of operators on texts, and its version.
@@ -42,12 +41,12 @@ class OnnxNode(NamedTuple):
 
 
 class OnnxColumns:
-    """Nodes and constants that make features of columns.
+    """Nodes and constants for features from columns.
 
     Parameters
     ----------
     origins : sequence of Origin
-        Those of the features, sorted by columns.
+        The origins of the features, sorted by columns.
 
     Attributes
     ----------
@@ -63,73 +62,75 @@ class OnnxColumns:
 
     def __init__(self, origins: Sequence[Origin]):
         parts = _by_code(origins)
-        self.texts = {_input(one.column): _is_text(one) for one, *_ in parts}
-        self.gaps = _gap_texts([one for one, *_ in parts])
+        self.texts = {_input(origin.column): _is_text(origin) for origin, *_ in parts}
+        self.gaps = _gap_texts([origin for origin, *_ in parts])
         self.nodes: list[OnnxNode] = []
         self.constants: dict[str, np.ndarray] = {}
-        made = [self._features(k, part) for k, part in enumerate(parts)]
-        self.nodes.append(OnnxNode("Concat", made, "filled", {"axis": 1}))
+        names = [self._features(k, part) for k, part in enumerate(parts)]
+        self.nodes.append(OnnxNode("Concat", names, "filled", {"axis": 1}))
 
     def _features(self, k: int, origins: Sequence[Origin]) -> str:
-        """The features of a column of numbers, or of the lookups of one code."""
+        """A feature of numbers, or features that look up the same levels."""
         name = f"features {k}"
         (first, *_) = origins
         column = _input(first.column)
         if first.lookup is None:
-            known = self._known(k, column)
-            fill = self._constant(f"fill {k}", _real(first.fill))
-            self.nodes.append(OnnxNode("Where", [known, column, fill], name))
+            present = self._is_present(k, column)
+            value = np.nan if first.fill is None else first.fill
+            fill = self._constant(f"fill {k}", np.array(value))
+            self.nodes.append(OnnxNode("Where", [present, column, fill], name))
             return name
-        tables = [one.lookup.table() for one in origins if one.lookup is not None]
+        tables = [
+            origin.lookup.table() for origin in origins if origin.lookup is not None
+        ]
         table = self._constant(f"table {k}", np.column_stack(tables))
-        at = self._places(k, column, first.lookup)
-        self.nodes.append(OnnxNode("Gather", [table, at], name, {"axis": 0}))
+        indices = self._level_indices(k, column, first.lookup)
+        self.nodes.append(OnnxNode("Gather", [table, indices], name, {"axis": 0}))
         return name
 
-    def _known(self, k: int, column: str) -> str:
+    def _is_present(self, k: int, column: str) -> str:
         most = self._constant(f"most {k}", np.array(LARGEST_VALUE))
         # Comparisons with NaN are false.
         self.nodes.append(OnnxNode("Abs", [column], f"size {k}"))
         self.nodes.append(OnnxNode("LessOrEqual", [f"size {k}", most], f"known {k}"))
         return f"known {k}"
 
-    def _places(self, k: int, column: str, look: Lookup) -> str:
-        """Places in the levels, then that of unknown values, and that of gaps."""
+    def _level_indices(self, k: int, column: str, look: Lookup) -> str:
+        """Indices in the levels; then come unknown values, and gaps."""
         flat = self._constant(f"flat {k}", np.array([-1], dtype=np.int64))
-        found = f"places {k}"
+        indices = f"places {k}"
         if look.kind == TEXT:
-            self.nodes.append(self._place_of_text(k, column, look))
+            self.nodes.append(self._text_index(k, column, look))
         else:
-            self._place_of_number(k, column, look)
-        self.nodes.append(OnnxNode("Reshape", [f"found {k}", flat], found))
-        return found
+            self._number_index(k, column, look)
+        self.nodes.append(OnnxNode("Reshape", [f"found {k}", flat], indices))
+        return indices
 
-    def _place_of_text(self, k: int, column: str, look: Lookup) -> OnnxNode:
-        levels = [str(one) for one in look.levels]
-        places = [*range(len(levels)), len(levels) + 1]
+    def _text_index(self, k: int, column: str, look: Lookup) -> OnnxNode:
+        levels = [str(level) for level in look.levels]
         attributes = {
             "keys_strings": [*levels, self.gaps[column]],
-            "values_int64s": places,
+            "values_int64s": [*range(len(levels)), len(levels) + 1],
             "default_int64": len(levels),
         }
         return OnnxNode("LabelEncoder", [column], f"found {k}", attributes, TEXT_DOMAIN)
 
-    def _place_of_number(self, k: int, column: str, look: Lookup) -> None:
-        """The first that is true: equal to a level, or known, or anything."""
-        levels = np.array([float(one) for one in look.levels])
-        known = self._known(k, column)
-        tests = [known, self._constant(f"any {k}", np.array([[True]]))]
+    def _number_index(self, k: int, column: str, look: Lookup) -> None:
+        """The index of the first test that holds: of each level, a value, anything."""
+        levels = np.array([float(level) for level in look.levels])
+        present = self._is_present(k, column)
+        tests = [present, self._constant(f"any {k}", np.array([[True]]))]
         if levels.size:
             if look.kind == NUMBER and np.unique(levels).size < levels.size:
                 raise ValueError(
                     f"column {column!r} has integers that are the same in double "
                     "precision, which ONNX computes in; give them as text."
                 )
-            given = self._constant(f"levels {k}", levels.reshape(1, -1))
-            self.nodes.append(OnnxNode("Equal", [column, given], f"hits {k}"))
+            constant = self._constant(f"levels {k}", levels.reshape(1, -1))
+            self.nodes.append(OnnxNode("Equal", [column, constant], f"hits {k}"))
             tests.insert(0, f"hits {k}")
         # The constant has one row, the others have all.
-        self.nodes.append(OnnxNode("Or", [known, tests.pop()], f"all {k}"))
+        self.nodes.append(OnnxNode("Or", [present, tests.pop()], f"all {k}"))
         joined = [*tests, f"all {k}"]
         self.nodes += [
             OnnxNode("Concat", joined, f"tests {k}", {"axis": 1}),
@@ -149,42 +150,37 @@ def _input(column: str) -> str:
     return f"{column} (input)" if column in OUTPUTS else column
 
 
-def _real(fill: float | None) -> np.ndarray:
-    return np.array(np.nan if fill is None else fill)
-
-
 def _is_text(origin: Origin) -> bool:
     return origin.lookup is not None and origin.lookup.kind == TEXT
 
 
 def _by_code(origins: Sequence[Origin]) -> list[list[Origin]]:
-    """Features that are lookups of the same levels of a column, together."""
+    """The origins, grouped by lookups of the same levels of a column."""
     parts: list[list[Origin]] = []
-    for one in origins:
-        if parts and is_of_same_code(one, parts[-1][-1]):
-            parts[-1].append(one)
+    for origin in origins:
+        if parts and is_of_same_code(origin, parts[-1][-1]):
+            parts[-1].append(origin)
         else:
-            parts.append([one])
+            parts.append([origin])
     return parts
 
 
 def _gap_texts(origins: Sequence[Origin]) -> dict[str, str]:
-    """For each input of text, the first text that is no category of the column."""
-    known: dict[str, set[Any]] = {}
-    for one in origins:
-        if one.lookup is not None and _is_text(one):
-            known.setdefault(_input(one.column), set()).update(one.lookup.levels)
-    return {name: _free_value(levels) for name, levels in known.items()}
+    """For each input of text, a text that is no category of the column."""
+    levels_of: dict[str, set[Any]] = {}
+    for origin in origins:
+        if origin.lookup is not None and _is_text(origin):
+            levels_of.setdefault(_input(origin.column), set()).update(
+                origin.lookup.levels
+            )
+    gaps = {}
+    for name, levels in levels_of.items():
+        longer = max(levels, key=len, default="") + " (missing)"
+        gaps[name] = next((text for text in GAP_TEXTS if text not in levels), longer)
+    return gaps
 
 
-def _free_value(levels: set[Any]) -> str:
-    for one in GAP_TEXTS:
-        if one not in levels:
-            return one
-    return max(levels, key=len) + " (missing)"
-
-
-# --- A model as an ONNX graph ---------------------------------------------------------
+# --- The whole graph ------------------------------------------------------------------
 
 OPSET, IR_VERSION = 17, 8
 
@@ -205,8 +201,8 @@ def build_onnx(model: PortableModel) -> Any:
         "none": np.array(len(model.classes)),
         "classes": _labels(model),
     }
-    given = _given(model)
-    constants |= given.constants
+    inputs = _inputs_of(model)
+    constants |= inputs.constants
     steps: list[tuple[Any, ...]] = [
         ("Sub", ["filled", "mean"], "centred"),
         ("Div", ["centred", "scale"], "scaled"),
@@ -258,9 +254,9 @@ def build_onnx(model: PortableModel) -> Any:
     steps.append(("Gather", ["classes", "place"], "label"))
     nodes = [
         helper.make_node(
-            one.kind, one.inputs, [one.output], domain=one.domain, **one.attributes
+            node.kind, node.inputs, [node.output], domain=node.domain, **node.attributes
         )
-        for one in [*given.nodes, *(OnnxNode(*step) for step in steps)]
+        for node in [*inputs.nodes, *(OnnxNode(*step) for step in steps)]
     ]
     label_kind = helper.np_dtype_to_tensor_dtype(constants["classes"].dtype)
     outputs.insert(0, ("label", label_kind, ["N"]))
@@ -271,17 +267,19 @@ def build_onnx(model: PortableModel) -> Any:
             helper.make_tensor_value_info(
                 name, kinds.STRING if is_text else kinds.DOUBLE, ["N", n]
             )
-            for name, is_text, n in given.inputs
+            for name, is_text, n in inputs.inputs
         ],
         [helper.make_tensor_value_info(name, *about) for name, *about in outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
         doc_string=(
-            f"{given.words}; label where a value is missing: "
+            f"{inputs.text}; label where a value is missing: "
             f"{constants['classes'][-1]!r}"
         ),
     )
-    _rename_inner(graph, [name for name, *_ in given.inputs])
-    opsets = {"": OPSET} | {one.domain: TEXT_OPSET for one in given.nodes if one.domain}
+    _rename_inner(graph, [name for name, *_ in inputs.inputs])
+    opsets = {"": OPSET} | {
+        node.domain: TEXT_OPSET for node in inputs.nodes if node.domain
+    }
     proto = helper.make_model(
         graph,
         opset_imports=[helper.make_opsetid(*pair) for pair in opsets.items()],
@@ -292,7 +290,7 @@ def build_onnx(model: PortableModel) -> Any:
     return proto
 
 
-class _Given(NamedTuple):
+class _Inputs(NamedTuple):
     """The inputs of a graph (name, whether it has text, columns), made into features.
 
     The last output of ``nodes`` is ``filled``: the features without gaps.
@@ -301,12 +299,18 @@ class _Given(NamedTuple):
     inputs: list[tuple[str, bool, int]]
     nodes: list[OnnxNode]
     constants: dict[str, np.ndarray]
-    words: str
+    text: str
 
 
-def _given(model: PortableModel) -> _Given:
+def _inputs_of(model: PortableModel) -> _Inputs:
     if takes_columns(model):
-        return _given_columns(model)
+        columns = OnnxColumns(read_origins(model))
+        text = "inputs are columns; missing numbers are NaN"
+        if columns.gaps:
+            gaps = (f"{gap!r} in {name!r}" for name, gap in columns.gaps.items())
+            text += f", missing texts {', '.join(gaps)}"
+        inputs = [(name, is_text, 1) for name, is_text in columns.texts.items()]
+        return _Inputs(inputs, columns.nodes, columns.constants, text)
     names = ", ".join(map(repr, model.names))
     constants: dict[str, np.ndarray] = {}
     nodes = [
@@ -316,23 +320,12 @@ def _given(model: PortableModel) -> _Given:
         *_filled(constants, fills(model)),
     ]
     constants["most"] = np.array(LARGEST_VALUE)
-    return _Given(
-        [("X", False, len(model.features))], nodes, constants, f"columns of X: {names}"
-    )
-
-
-def _given_columns(model: PortableModel) -> _Given:
-    made = OnnxColumns(read_origins(model))
-    words = "inputs are columns; missing numbers are NaN"
-    if made.gaps:
-        gaps = ", ".join(f"{gap!r} in {name!r}" for name, gap in made.gaps.items())
-        words += f", missing texts {gaps}"
-    inputs = [(name, is_text, 1) for name, is_text in made.texts.items()]
-    return _Given(inputs, made.nodes, made.constants, words)
+    inputs = [("X", False, len(model.features))]
+    return _Inputs(inputs, nodes, constants, f"columns of X: {names}")
 
 
 def _filled(constants: dict[str, np.ndarray], fill: Fills) -> list[OnnxNode]:
-    """Steps to the features without gaps, with the constants that they need."""
+    """Nodes that replace gaps; adds the constants that they need."""
     constants["fill"] = fill.values
     are_indicators = fill.of_indicators >= 0
     if not are_indicators.any():
@@ -352,17 +345,17 @@ def _filled(constants: dict[str, np.ndarray], fill: Fills) -> list[OnnxNode]:
 
 
 def _rename_inner(graph: Any, inputs: list[str]) -> None:
-    """Give values inside a graph names that no input has."""
+    """Rename the values inside a graph, so that no input has the same name."""
     fixed = {*inputs, *OUTPUTS}
     mark = "inner "
     while any(name.startswith(mark) for name in inputs):
         mark += "-"
 
     def renamed(names: Iterable[str]) -> list[str]:
-        return [one if one in fixed else mark + one for one in names]
+        return [name if name in fixed else mark + name for name in names]
 
-    for one in graph.initializer:
-        (one.name,) = renamed([one.name])
+    for constant in graph.initializer:
+        (constant.name,) = renamed([constant.name])
     for node in graph.node:
         node.input[:] = renamed(node.input)
         node.output[:] = renamed(node.output)
@@ -372,24 +365,20 @@ def _labels(model: PortableModel) -> np.ndarray:
     """The classes, and a label that is none of them."""
     first = model.classes[0]
     if isinstance(first, str):
-        return np.array([*model.classes, _free(model.classes)], dtype=object)
+        texts = ["", "no class", *(f"no class {k}" for k in range(len(model.classes)))]
+        unused = next(text for text in texts if text not in model.classes)
+        return np.array([*model.classes, unused], dtype=object)
     if isinstance(first, float):
         return np.array([*model.classes, np.nan])
     limits = np.iinfo(np.int64)
-    for one in model.classes:
-        if not limits.min < int(one) <= limits.max:
-            what = "is reserved" if int(one) == limits.min else "needs more"
+    for label in model.classes:
+        if not limits.min < int(label) <= limits.max:
+            what = "is reserved" if int(label) == limits.min else "needs more"
             raise ValueError(
-                f"ONNX has 64-bit integers, and the class {one} {what}; use smaller "
+                f"ONNX has 64-bit integers, and the class {label} {what}; use smaller "
                 "numbers or names for the classes."
             )
     return np.array([*map(int, model.classes), limits.min], dtype=np.int64)
-
-
-def _free(classes: Sequence[Label]) -> str:
-    """The first text that is no class."""
-    words = ["", "no class", *(f"no class {k}" for k in range(len(classes)))]
-    return next(one for one in words if one not in classes)
 
 
 def _onnx(module: str) -> Any:
@@ -404,9 +393,9 @@ def _onnx(module: str) -> Any:
 
 # --- FrugalSVC for skl2onnx, which converts whole pipelines ---------------------------
 
-# Decimals of scores in single precision: so many fewer, and powers of ten that it has.
+# Decimals of scores in single precision: how many fewer, and the maximum.
 FEWER_IN_SINGLE, MOST_IN_SINGLE = 2, 30
-# Those of other classifiers that skl2onnx reads itself.
+# Options of skl2onnx's own classifiers.
 _OPTIONS: dict[str, list[Any]] = {
     "zipmap": [True, False, "columns"],
     "nocl": [True, False],
@@ -442,10 +431,10 @@ def register_onnx_converter() -> None:
             "install frugalsvm[onnx]."
         ) from error
     shapes = import_module("skl2onnx.common.shape_calculator")
-    for one in (FrugalSVC, FrugalSVCCV):
+    for estimator in (FrugalSVC, FrugalSVCCV):
         skl2onnx.update_registered_converter(
-            one,
-            f"Frugalsvm{one.__name__}",
+            estimator,
+            f"Frugalsvm{estimator.__name__}",
             shapes.calculate_linear_classifier_output_shapes,
             _convert,
             options=_OPTIONS,
@@ -455,8 +444,8 @@ def register_onnx_converter() -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Write the nodes of a fitted classifier."""
     kinds = import_module("onnx").TensorProto
-    classifier, (given,) = operator.raw_operator, operator.inputs
-    is_double = type(given.type).__name__ == "DoubleTensorType"
+    classifier, (data,) = operator.raw_operator, operator.inputs
+    is_double = type(data.type).__name__ == "DoubleTensorType"
     real = kinds.DOUBLE if is_double else kinds.FLOAT
 
     def constant(name: str, kind: Any, values: np.ndarray) -> str:
@@ -470,8 +459,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         container.add_node(kind, inputs, output, name=name, **attributes)
         return output
 
-    label, scores = (one.full_name for one in operator.outputs)
-    column = node("Cast", [given.full_name], to=real)
+    label, scores = (output.full_name for output in operator.outputs)
+    column = node("Cast", [data.full_name], to=real)
     weights = constant("weights", real, classifier.coef_.T)
     column = node("MatMul", [column, weights])
     column = node(
@@ -489,14 +478,12 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         column = node("Concat", [node("Neg", [column]), column], axis=1)
     node("Identity", [column], scores)
     # The first one of equal scores, as in predict.
-    place = node("ArgMax", [column], axis=1, keepdims=0)
-    node("Gather", [_classes(classifier, constant, kinds), place], label)
-
-
-def _classes(classifier: Any, constant: Any, kinds: Any) -> str:
-    classes = np.asarray(classifier.classes_)
-    if classes.dtype.kind in "OSU":
-        texts = np.array([str(one).encode() for one in classes.tolist()], dtype=object)
-        return constant("classes", kinds.STRING, texts)
-    # Labels that are numbers are integers, or scikit-learn refuses them.
-    return constant("classes", kinds.INT64, classes.astype(np.int64))
+    index = node("ArgMax", [column], axis=1, keepdims=0)
+    labels = np.asarray(classifier.classes_)
+    if labels.dtype.kind in "OSU":
+        texts = [str(text).encode() for text in labels.tolist()]
+        classes = constant("classes", kinds.STRING, np.array(texts, dtype=object))
+    else:
+        # Labels that are numbers are integers, or scikit-learn refuses them.
+        classes = constant("classes", kinds.INT64, labels.astype(np.int64))
+    node("Gather", [classes, index], label)

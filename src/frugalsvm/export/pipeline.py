@@ -1,4 +1,4 @@
-"""Converts a PortableModel to fitted scikit-learn objects."""
+"""Converts between PortableModel and fitted scikit-learn objects."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def _scaler(model: PortableModel) -> StandardScaler:
     scaler.mean_, scaler.scale_ = model.column("mean"), model.column("scale")
     scaler.var_ = scaler.scale_**2
     scaler.n_features_in_ = len(model.features)
-    # The actual number is not stored; partial_fit would be wrong.
+    # The number is not stored, so that partial_fit would be wrong.
     scaler.n_samples_seen_ = 1
-    are_named = any(one.name != f"x{one.index}" for one in model.features)
+    are_named = any(feature.name != f"x{feature.index}" for feature in model.features)
     if are_named and not takes_columns(model):
         scaler.feature_names_in_ = np.array(model.names, dtype=object)
     return scaler
@@ -103,9 +103,9 @@ def read_estimator(
     """See :meth:`PortableModel.from_estimator`."""
     fitted = open_fitted(estimator)
     coef, intercepts = fitted.linear()
-    names = fitted.column_names
-    terms = terms_of(fitted.transformers, names)
-    unknown = [name for name in units if name not in names]
+    columns = fitted.column_names
+    terms = terms_of(fitted.transformers, columns)
+    unknown = [name for name in units if name not in columns]
     if unknown:
         raise ValueError(
             f"units has {unknown[0]!r}, which is not a column of the data."
@@ -113,30 +113,29 @@ def read_estimator(
     groups = getattr(fitted.last, "_groups", None)
     is_used = (coef != 0).any(axis=0)
     if groups is not None:
-        # All features of a group, so that none of a variable's categories is missing.
+        # All features of a group, so that no category of a variable is missing.
         is_used[groups.columns_of(groups.used(is_used))] = True
     # Sorted by the columns of the table.
-    used = sorted(np.flatnonzero(is_used).tolist(), key=lambda j: terms[j].column)
-    chosen = [terms[j] for j in used]
-    made = [one.name for one in chosen]
-    origins = origins_of(chosen, terms, names)
+    selected = sorted(np.flatnonzero(is_used).tolist(), key=lambda j: terms[j].column)
+    names = [terms[j].name for j in selected]
+    origins = origins_of([terms[j] for j in selected], terms, columns)
     if origins is not None:
-        made = different(made)
-        metadata = metadata | {PREPARATION: to_preparation(made, origins)}
-    features = tuple(
-        Feature(name, one.column, one.mean, one.scale, numbers_of(coef[:, j]),
-                units.get(names[one.column]) if one.values is None else None)
-        for j, one, name in zip(used, chosen, made, strict=True)
-    )  # fmt: skip
+        names = different(names)
+        metadata = metadata | {PREPARATION: to_preparation(names, origins)}
+    features = []
+    for j, name in zip(selected, names, strict=True):
+        term, weight = terms[j], numbers_of(coef[:, j])
+        unit = units.get(columns[term.column]) if term.values is None else None
+        features.append(Feature(name, term.column, term.mean, term.scale, weight, unit))
     return PortableModel(
-        features,
+        tuple(features),
         numbers_of(intercepts),
-        tuple(_label(one) for one in fitted.last.classes_),
+        tuple(_label(label) for label in fitted.last.classes_),
         fitted.n_columns,
         _calibration(fitted),
         _proof(fitted.last),
         metadata,
-        *_groups_and_signs(fitted.last, dict(zip(used, made, strict=True))),
+        *_groups_and_signs(fitted.last, dict(zip(selected, names, strict=True))),
         is_single=getattr(fitted.last, "_is_single", False),
     )
 
@@ -154,14 +153,14 @@ def _label(value: Any) -> Label:
 def _groups_and_signs(
     classifier: Any, names: dict[int, str]
 ) -> tuple[tuple[Group, ...], dict[str, str]]:
-    """Groups of several features, and signs; ``names`` are those of used features."""
+    """Groups of several features, and signs; ``names`` are those of the features."""
     groups = getattr(classifier, "_groups", None)
     if groups is None:
         return (), {}
-    own = groups.names_by_column
+    group_names = groups.names_by_column
     members: dict[str, list[str]] = {}
     for j, name in names.items():
-        members.setdefault(own[j], []).append(name)
+        members.setdefault(group_names[j], []).append(name)
     signs = {}
     if groups.signs is not None:
         signs = {
@@ -169,8 +168,12 @@ def _groups_and_signs(
             for j, name in names.items()
             if groups.signs[j]
         }
-    several = {name: some for name, some in members.items() if len(some) > 1}
-    return tuple(Group(name, tuple(some)) for name, some in several.items()), signs
+    several = [
+        Group(name, tuple(features))
+        for name, features in members.items()
+        if len(features) > 1
+    ]
+    return tuple(several), signs
 
 
 def _calibration(fitted: Fitted) -> Any:
@@ -184,10 +187,10 @@ def _calibration(fitted: Fitted) -> Any:
         )
     if len(fitted.calibrators) > 1:
         raise ValueError("the model is calibrated twice; calibrate it once.")
-    found = from_calibrator(fitted.calibrators[0])
-    if not is_finite(found):
-        raise ValueError(f"the calibration is not finite: {found!r}.")
-    return found
+    calibration = from_calibrator(fitted.calibrators[0])
+    if not is_finite(calibration):
+        raise ValueError(f"the calibration is not finite: {calibration!r}.")
+    return calibration
 
 
 def _proof(classifier: Any) -> Proof | None:
@@ -196,12 +199,13 @@ def _proof(classifier: Any) -> Proof | None:
     bound = getattr(classifier, "lower_bound_", None)
     if objective is None or bound is None or not np.isfinite([objective, bound]).all():
         return None
-    certificate = getattr(getattr(classifier, "result_", None), "certificate", None)
-    names = ("fingerprint", "checksum")
+    result = getattr(classifier, "result_", None)
+    certificate = getattr(result, "certificate", None)
     digests: dict[str, str] = {}
     if certificate is not None:
+        names = ("fingerprint", "checksum")
         digests = {name: str(certificate.arrays[name]) for name in names}
     status = getattr(classifier, "status_", "feasible")
-    refit = getattr(getattr(classifier, "result_", None), "refit", None)
-    about = refit and RefitProof(refit.C, refit.objective, refit.lower_bound)
-    return Proof(float(objective), float(bound), status, refit=about, **digests)
+    refit = getattr(result, "refit", None)
+    weights = refit and RefitProof(refit.C, refit.objective, refit.lower_bound)
+    return Proof(float(objective), float(bound), status, refit=weights, **digests)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
 import reprlib
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -58,16 +60,16 @@ def parse(text: str | bytes) -> Any:
 
 def check(value: Any, schema: dict[str, Any], path: str = "") -> None:
     """Raise InvalidModel, with the path, unless a value matches a schema."""
-    for keyword, wanted in schema.items():
+    for keyword, rule in schema.items():
         if keyword in _REMARKS or keyword in ("then", "else"):
             continue
         if keyword == "if":
-            branch = "then" if _holds(value, wanted) else "else"
+            branch = "then" if _holds(value, rule) else "else"
             # A schema does not constrain the fields of values that are not objects.
             if isinstance(value, dict):
                 check(value, schema.get(branch, {}), path)
             continue
-        _CHECKS[keyword](value, wanted, path, schema)
+        _CHECKS[keyword](value, rule, path, schema)
 
 
 def _holds(value: Any, schema: dict[str, Any]) -> bool:
@@ -84,12 +86,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-def _fail(path: str, words: str, value: Any) -> InvalidModel:
-    return InvalidModel(f"{path or 'the file'} must be {words}, got {shown(value)}.")
+def _fail(path: str, rule: str, value: Any) -> InvalidModel:
+    return InvalidModel(f"{path or 'the file'} must be {rule}, got {shown(value)}.")
 
 
-def _type(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    names = [wanted] if isinstance(wanted, str) else wanted
+def _type(value: Any, expected: Any, path: str, schema: Any) -> None:
+    names = [expected] if isinstance(expected, str) else expected
     if not any(_is(value, name) for name in names):
         raise _fail(path, " or ".join(names), value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -105,81 +107,76 @@ def _is(value: Any, name: str) -> bool:
     return isinstance(value, _TYPES[name])
 
 
-def _const(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if type(value) is not type(wanted) or value != wanted:
-        raise _fail(path, repr(wanted), value)
+def _const(value: Any, expected: Any, path: str, schema: Any) -> None:
+    if type(value) is not type(expected) or value != expected:
+        raise _fail(path, repr(expected), value)
 
 
-def _enum(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if not any(type(value) is type(one) and value == one for one in wanted):
-        raise _fail(path, " or ".join(map(repr, wanted)), value)
+def _enum(value: Any, options: Any, path: str, schema: Any) -> None:
+    if not any(type(value) is type(option) and value == option for option in options):
+        raise _fail(path, " or ".join(map(repr, options)), value)
 
 
-def _properties(value: Any, wanted: Any, path: str, schema: Any) -> None:
+def _properties(value: Any, schemas: Any, path: str, schema: Any) -> None:
     if isinstance(value, dict):
-        for name, inner in wanted.items():
+        for name, inner in schemas.items():
             if name in value:
                 check(value[name], inner, _join(path, name))
 
 
-def _additional(value: Any, wanted: Any, path: str, schema: Any) -> None:
+def _additional(value: Any, inner: Any, path: str, schema: Any) -> None:
     if not isinstance(value, dict):
         return
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for name in value:
-        if name in known:
+        if name in properties:
             continue
-        if wanted is False:
+        if inner is False:
             raise InvalidModel(f"{path or 'the file'} has unknown field {shown(name)}.")
-        check(value[name], wanted, _join(path, name))
+        check(value[name], inner, _join(path, name))
 
 
-def _required(value: Any, wanted: Any, path: str, schema: Any) -> None:
+def _required(value: Any, names: Any, path: str, schema: Any) -> None:
     if isinstance(value, dict):
-        for name in wanted:
+        for name in names:
             if name not in value:
                 raise InvalidModel(f"{path or 'the file'} has no {name!r}.")
 
 
-def _items(value: Any, wanted: Any, path: str, schema: Any) -> None:
+def _items(value: Any, inner: Any, path: str, schema: Any) -> None:
     if isinstance(value, list):
-        for place, one in enumerate(value):
-            check(one, wanted, f"{path}[{place}]")
+        for index, item in enumerate(value):
+            check(item, inner, f"{path}[{index}]")
 
 
-def _min_items(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if isinstance(value, list) and len(value) < wanted:
-        raise _fail(path, f"a list of at least {wanted}", value)
+def _length(holds: Callable[[int, int], bool], rule: str) -> Callable[..., None]:
+    """A check of the number of items in a list."""
+
+    def check_length(value: Any, limit: Any, path: str, schema: Any) -> None:
+        if isinstance(value, list) and not holds(len(value), limit):
+            raise _fail(path, f"a list of {rule} {limit}", value)
+
+    return check_length
 
 
-def _max_items(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if isinstance(value, list) and len(value) > wanted:
-        raise _fail(path, f"a list of at most {wanted}", value)
+def _limit(holds: Callable[[Any, Any], bool], sign: str) -> Callable[..., None]:
+    """A check of the size of a number."""
+
+    def check_limit(value: Any, limit: Any, path: str, schema: Any) -> None:
+        if _is(value, "number") and not holds(value, limit):
+            raise _fail(path, f"{sign} {limit}", value)
+
+    return check_limit
 
 
-def _minimum(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if _is(value, "number") and not value >= wanted:
-        raise _fail(path, f">= {wanted}", value)
-
-
-def _maximum(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if _is(value, "number") and not value <= wanted:
-        raise _fail(path, f"<= {wanted}", value)
-
-
-def _exclusive_minimum(value: Any, wanted: Any, path: str, schema: Any) -> None:
-    if _is(value, "number") and not value > wanted:
-        raise _fail(path, f"> {wanted}", value)
-
-
-def _pattern(value: Any, wanted: Any, path: str, schema: Any) -> None:
+def _pattern(value: Any, pattern: Any, path: str, schema: Any) -> None:
     # Only in Python, $ also matches before a final line break.
-    end = wanted.replace("$", r"\Z")
+    end = pattern.replace("$", r"\Z")
     if isinstance(value, str) and re.search(end, value) is None:
-        raise _fail(path, f"text like {wanted}", value)
+        raise _fail(path, f"text like {pattern}", value)
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[..., None]] = {
     "type": _type,
     "const": _const,
     "enum": _enum,
@@ -187,11 +184,11 @@ _CHECKS = {
     "additionalProperties": _additional,
     "required": _required,
     "items": _items,
-    "minItems": _min_items,
-    "maxItems": _max_items,
-    "minimum": _minimum,
-    "maximum": _maximum,
-    "exclusiveMinimum": _exclusive_minimum,
+    "minItems": _length(operator.ge, "at least"),
+    "maxItems": _length(operator.le, "at most"),
+    "minimum": _limit(operator.ge, ">="),
+    "maximum": _limit(operator.le, "<="),
+    "exclusiveMinimum": _limit(operator.gt, ">"),
     "pattern": _pattern,
 }
 
@@ -202,11 +199,11 @@ def _join(path: str, name: str) -> str:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise InvalidModel(f"not a model: {shown(twice)} appears twice.")
-    return found
+    return fields
 
 
 def _refuse_constant(name: str) -> Any:

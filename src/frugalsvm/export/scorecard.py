@@ -31,7 +31,7 @@ class Scorecard:
     Attributes
     ----------
     ranges : tuple of Ranges and Values
-        One per feature, the one with the most points first. A group of 0/1 features of
+        One per feature, that with the most points first. A group of 0/1 features of
         which at most one is 1 is one variable: the value with the fewest points has 0.
     threshold : int
         At this total of points or more, the second class is predicted: the first total
@@ -43,16 +43,16 @@ class Scorecard:
     model : PortableModel
         The original model.
     points, bins : int
-        What was asked for.
+        As requested.
     n_training : int
-        Number of rows that ranges and points were made from.
+        Number of rows from which ranges and points were made.
     source : str or None
-        The table with these rows, if it is not the one that the model was fitted to,
-        of which it keeps statistics.
+        The table with these rows, if they are not the training rows of the model, of
+        which it has statistics.
     learned_from : str or None
-        The table that the probabilities were learned from, if they were.
+        The table from which probabilities were learned, if any.
     evaluation : CardEvaluation or None
-        The card on a table.
+        Evaluation of the card on a table.
     """
 
     ranges: tuple[Ranges | Values, ...]
@@ -76,12 +76,12 @@ class Scorecard:
     @property
     def min_points(self) -> int:
         """The smallest possible total of points."""
-        return sum(min(one.points) for one in self.ranges)
+        return sum(min(variable.points) for variable in self.ranges)
 
     @property
     def max_points(self) -> int:
         """The largest possible total of points."""
-        return sum(max(one.points) for one in self.ranges)
+        return sum(max(variable.points) for variable in self.ranges)
 
     @property
     def constant(self) -> Any:
@@ -103,12 +103,12 @@ class Scorecard:
         """Totals of points, for the values of the model's features."""
         table = dict(zip(self.model.names, values.T, strict=True))
         nothing = np.zeros(len(values), dtype=np.int64)
-        return sum((one.of_table(table) for one in self.ranges), nothing)
+        return sum((variable.of_table(table) for variable in self.ranges), nothing)
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of samples."""
-        positive = self.total(X) >= self.threshold
-        return np.array(self.classes)[positive.astype(np.intp)]
+        is_second = self.total(X) >= self.threshold
+        return np.array(self.classes)[is_second.astype(np.intp)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the two classes, one row per sample."""
@@ -132,13 +132,13 @@ class Scorecard:
 
     def _rows(self) -> list[tuple[str, str | None, str, int]]:
         return [
-            (one.name, one.unit, words, points)
-            for one in self.ranges
-            for words, points in zip(one.words(), one.points, strict=True)
+            (variable.name, variable.unit, text, points)
+            for variable in self.ranges
+            for text, points in zip(variable.words(), variable.points, strict=True)
         ]
 
     def _totals(self) -> list[tuple[int, float]]:
-        """Some totals of points with their probabilities."""
+        """Several totals of points with their probabilities."""
         spaced = np.linspace(0, self.max_points, min(N_TOTALS, self.max_points + 1))
         totals = np.unique(np.append(np.round(spaced), self.threshold).astype(int))
         totals = totals[totals <= self.max_points]
@@ -147,7 +147,7 @@ class Scorecard:
         )
 
     def _warning(self) -> str:
-        """What is said first of a card that predicts one class; empty otherwise."""
+        """A warning if the card predicts one class only, else an empty string."""
         if self.constant is None:
             return ""
         where, is_models = "whatever the points", False
@@ -170,11 +170,11 @@ class Scorecard:
         return f"{self.threshold} points or more: {second}; fewer: {first}"
 
     def _about(self) -> list[str]:
-        """Where threshold, points and probabilities are from."""
-        return [one for one in (self._of_threshold(), self._of_points()) if one]
+        """The origin of threshold, points and probabilities, in sentences."""
+        return list(filter(None, (self._about_threshold(), self._about_points())))
 
-    def _of_threshold(self) -> str:
-        """Why a probability other than one half decides, if one does."""
+    def _about_threshold(self) -> str:
+        """Why a probability other than one half decides; empty if it is one half."""
         is_any = self.min_points < self.threshold <= self.max_points
         below, above = self.probability([self.threshold - 1, self.threshold]).tolist()
         if not is_any or below <= 0.5 <= above:
@@ -192,37 +192,37 @@ class Scorecard:
             f"{100 * above:.1f} % on, not from one half: {why}."
         )
 
-    def _of_points(self) -> str:
+    def _about_points(self) -> str:
         statistics, n = self.model.statistics, f"{self.n_training:,}"
         if statistics is None:
-            words = (
+            text = (
                 f"Made from the model and the {n} rows of {self.source}, as the model "
                 "keeps no statistics of its training rows."
             )
         else:
-            words = f"Made from the model and its statistics of {n} training rows"
+            text = f"Made from the model and its statistics of {n} training rows"
             changed = rows_of(statistics.changed or 0, self.n_training)
             if statistics.changed is None:
-                words += "; on how many of them card and model differ is not known."
+                text += "; on how many of them card and model differ is not known."
             elif (self.points, self.bins) == (POINTS, BINS):
-                words += f"; card and model differ on {changed}."
+                text += f"; card and model differ on {changed}."
             else:
-                words += (
+                text += (
                     f"; with {POINTS} points and {BINS} ranges, card and model differ "
                     f"on {changed}. With {self.points} and {self.bins} that is not "
                     "known: try the card on a table."
                 )
         if self.learned_from is not None:
-            return f"{words} Probabilities are learned from {self.learned_from}."
+            return f"{text} Probabilities are learned from {self.learned_from}."
         if self.model.calibration is not None:
-            return f"{words} Probabilities are by the calibration of the model."
+            return f"{text} Probabilities are by the calibration of the model."
         return (
-            f"{words} Probabilities are learned from the training rows, and so "
+            f"{text} Probabilities are learned from the training rows, and so "
             "optimistic; a calibrated model has better ones."
         )
 
     def _title(self) -> str:
-        """Of which table the evaluation is."""
+        """The table of the evaluation."""
         assert self.evaluation is not None
         about = f"On the {self.evaluation.n_samples:,} rows of {self.evaluation.name}"
         return f"{about}{', which it was made from' * (self.source is not None)}:"
@@ -235,12 +235,12 @@ class Scorecard:
 
     def __str__(self) -> str:
         rows = [(_titled(name, unit), r, p) for name, unit, r, p in self._rows()]
-        wide = max((len(name) for name, _, _ in rows), default=0)
-        span = max((len(words) for _, words, _ in rows), default=0)
+        name_width = max((len(name) for name, _, _ in rows), default=0)
+        text_width = max((len(text) for _, text, _ in rows), default=0)
         lines, before = [], None
-        for name, words, points in rows:
+        for name, text, points in rows:
             shown = "" if name == before else name
-            lines.append(f"{shown:<{wide}}  {words:<{span}} {points:>5}")
+            lines.append(f"{shown:<{name_width}}  {text:<{text_width}} {points:>5}")
             before = name
         lines += ["", self._rule()]
         lines += [
@@ -248,23 +248,21 @@ class Scorecard:
             for total, p in self._totals()
         ]
         lines += ["", *self._about()]
-        first = [self._warning(), ""] if self._warning() else []
-        return "\n".join([*first, *lines, *self._evaluated()])
-
-    def _evaluated(self) -> list[str]:
-        """Lines about the table of the evaluation."""
-        if self.evaluation is None:
-            return []
-        table = [("points", "rows", "probability", "observed"), *self.evaluation.rows()]
-        wide = max(len(one[0]) for one in table)
-        lines = [f"{a:>{wide}} {b:>9} {c:>12} {d:>9}" for a, b, c, d in table]
-        return ["", self._title(), *lines, self.evaluation.verdict()]
+        if self.evaluation is not None:
+            header = ("points", "rows", "probability", "observed")
+            table = [header, *self.evaluation.rows()]
+            width = max(len(row[0]) for row in table)
+            lines += ["", self._title()]
+            lines += [f"{a:>{width}} {b:>9} {c:>12} {d:>9}" for a, b, c, d in table]
+            lines.append(self.evaluation.verdict())
+        warning = self._warning()
+        return "\n".join([warning, "", *lines] if warning else lines)
 
     def _repr_html_(self) -> str:
         cells, before = [], None
-        for name, unit, words, points in self._rows():
+        for name, unit, text, points in self._rows():
             shown = "" if name == before else markup.escaped(_titled(name, unit))
-            cells.append([shown, markup.escaped(words), str(points)])
+            cells.append([shown, markup.escaped(text), str(points)])
             before = name
         totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
         parts = [
@@ -325,10 +323,10 @@ def build_scorecard(
 
 
 def n_changed(model: PortableModel, statistics: Statistics, values: np.ndarray) -> int:
-    """Rows of which the card of default points and ranges predicts another class."""
+    """Rows whose predicted class differs in the card of default points and ranges."""
     card = _card(model, statistics, POINTS, BINS)
-    own = model.codes(model.scores_of(values)) == 1
-    return int(((card.total_of(values) >= card.threshold) != own).sum())
+    by_model = model.codes(model.scores_of(values)) == 1
+    return int(((card.total_of(values) >= card.threshold) != by_model).sum())
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -337,20 +335,20 @@ def _card(
 ) -> Scorecard:
     """A card of a model and its statistics."""
     parts = parts_of(model, statistics, bins)
-    span = float(sum(np.ptp(one.levels[one.counts > 0]) for one in parts))
+    span = float(sum(np.ptp(part.levels[part.counts > 0]) for part in parts))
     unit = span / points if span > 0 else 1.0
     ranges, offset = [], float(model.intercepts[0])
-    for one in parts:
-        whole = np.rint((one.levels - one.levels[one.counts > 0].min()) / unit)
-        # On average over the rows, a total stands for the score that they have.
-        offset += float(np.average(one.levels - unit * whole, weights=one.counts))
+    for part in parts:
+        whole = np.rint((part.levels - part.levels[part.counts > 0].min()) / unit)
+        # On average over the rows, a total stands for their score.
+        offset += float(np.average(part.levels - unit * whole, weights=part.counts))
         if not (np.abs(whole) < MOST_POINTS).all():
             raise ValueError(
                 "the weights of the model, or its statistics, are too far apart for "
                 f"points: one feature would have {np.abs(whole).max():.3g}."
             )
-        ranges.append(one.made(tuple(whole.astype(int).tolist())))
-    ranges.sort(key=lambda one: -max(one.points))
+        ranges.append(part.build(tuple(whole.astype(int).tolist())))
+    ranges.sort(key=lambda variable: -max(variable.points))
     calibration = model.calibration
     if calibration is None:
         scores, counts = statistics.scores[0], np.array(statistics.scores[0].counts)
@@ -366,7 +364,7 @@ def _card(
 
 
 def _threshold(card: Scorecard) -> int:
-    """The first total whose score means the second class; beyond all if none does."""
+    """The first total whose score means the second class; above all if none does."""
     low, high = card.min_points, card.max_points + 1
 
     def is_positive(total: int) -> bool:

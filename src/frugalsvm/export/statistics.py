@@ -1,8 +1,8 @@
-"""Statistics of its training rows that a model keeps, for scorecards and comparisons.
+"""Statistics of training rows in a model, for scorecards and comparisons.
 
-They are about features and scores one by one. No rows are kept, nor values that few
-rows have: each bin, and each end of a range, stands for at least five rows, and values
-are rounded.
+They describe single features and scores. No rows are stored, nor values that few rows
+have: each bin, and each end of a range, stands for at least five rows, and values are
+rounded.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ class Ranges(NamedTuple):
     name : str
     unit : str or None
     limits : tuple of float
-        Where one range ends and the next begins; a value on a limit belongs to the
-        range above it.
+        Limits between ranges; a value on a limit belongs to the range above it.
     points : tuple of int
-        One more than there are limits.
+        One for each range.
     is_flag : bool
         Whether the feature is 0 or 1, which are shown as no and yes.
     """
@@ -50,20 +49,23 @@ class Ranges(NamedTuple):
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """Points of values."""
-        place = np.searchsorted(self.limits, values, side="right")
-        return np.array(self.points, dtype=np.int64)[place]
+        ranges = np.searchsorted(self.limits, values, side="right")
+        return np.array(self.points, dtype=np.int64)[ranges]
 
     def of_table(self, table: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Points of rows, given the values of all features by name."""
+        """Points of rows, from the values of all features by name."""
         return self.of(table[self.name])
 
     def words(self) -> list[str]:
-        """The ranges in words."""
+        """The ranges as text."""
         if not self.limits:
             return ["any"]
         if self.is_flag:
             return ["no", "yes"]
-        texts = [_short(limit) for limit in self.limits]
+        texts = []
+        for limit in self.limits:
+            short = f"{limit:g}"
+            texts.append(short if float(short) == limit else repr(limit))
         between = [f"{a} to below {b}" for a, b in pairwise(texts)]
         return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
 
@@ -78,8 +80,8 @@ class Values(NamedTuple):
     features : tuple of str
         The 0/1 features that stand for the values.
     points : tuple of int
-        One for each of them, and one for rows in which all are 0. Those of values that
-        no row has may be negative, so that such a row keeps its place.
+        One for each feature, and one for rows in which all are 0. Values without rows
+        may have negative points, so that the order of scores remains.
     """
 
     name: str
@@ -92,45 +94,42 @@ class Values(NamedTuple):
         return
 
     def of_table(self, table: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Points of rows, given the values of all features by name."""
-        return np.array(self.points, dtype=np.int64)[places(self.features, table)]
+        """Points of rows, from the values of all features by name."""
+        points = np.array(self.points, dtype=np.int64)
+        return points[value_indices(self.features, table)]
 
     def words(self) -> list[str]:
-        """The values in words."""
+        """The values as text."""
         starts = [f"{self.name}{sign}" for sign in "=_"]
-        own = []
+        values = []
         for feature in self.features:
-            start = next((one for one in starts if feature.startswith(one)), "")
-            own.append(feature.removeprefix(start) or feature)
-        return [*own, NONE]
+            start = next(filter(feature.startswith, starts), "")
+            values.append(feature.removeprefix(start) or feature)
+        return [*values, NONE]
 
 
-def places(features: tuple[str, ...], table: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Which of some 0/1 features is 1 in each row; their number if none is."""
+def value_indices(
+    features: tuple[str, ...], table: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """Indices of the 0/1 feature that is 1 in each row; their number if none is."""
     high = np.array([table[name] > 0.5 for name in features])
     return np.where(high.any(axis=0), high.argmax(axis=0), len(features))
 
 
 def are_values(features: tuple[str, ...], table: Mapping[str, np.ndarray]) -> bool:
-    """Whether features are 0 or 1, and at most one of them is 1 in each row."""
+    """Whether features are 0 or 1, and at most one is 1 in each row."""
     columns = np.array([table[name] for name in features])
     return bool(np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=0) <= 1).all())
 
 
-def _short(limit: float) -> str:
-    """The shortest exact text of a number."""
-    text = f"{limit:g}"
-    return text if float(text) == limit else repr(limit)
+# --- Statistics of training rows ------------------------------------------------------
 
-
-# --- Statistics of its training rows that a model keeps, for scorecards and comparisons
-
-# Rows for which each number stands at least.
+# Minimum number of rows that each bin, or end of a range, stands for.
 LEAST = 5
 N_BINS = 10
 # Significant digits of values, compared with their spread.
 DIGITS = 3
-# What rounding changes at most, as a part of a range.
+# Maximum effect of rounding, as a fraction of a range.
 ROUNDING = 0.02
 # Digits beyond which values differ by rounding.
 MOST_DIGITS = 9
@@ -143,7 +142,7 @@ class Distribution:
     Attributes
     ----------
     edges : tuple of float
-        Where one bin ends and the next begins; a value on an edge is in the bin above.
+        Edges between bins; a value on an edge is in the bin above.
     counts : tuple of int
         Rows in each bin.
     centres : tuple of float
@@ -170,8 +169,8 @@ class Distribution:
         middle = float(np.median(inner))
         edges = _edges(inner, min(max(digits, -300), 300))
         edges = sorted({_public(edge, middle, spread, digits + 1) for edge in edges})
-        place = _bins(edges, ordered, high - low)
-        edges = [edges[k - 1] for k in _first_bins(np.bincount(place).tolist())]
+        counts = np.bincount(_bins(edges, ordered, high - low))
+        edges = [edges[k - 1] for k in _first_bins(counts.tolist())]
         counts = np.bincount(_bins(edges, ordered, high - low))
         last = np.cumsum(counts) - 1
         first = last - counts + 1
@@ -189,7 +188,7 @@ class Distribution:
         return _bins(self.edges, values, self.high - self.low)
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {
             "low": self.low,
             "high": self.high,
@@ -231,7 +230,7 @@ class Distribution:
             )
         if self.low > self.high:
             raise InvalidModel(f"{name} has a range that ends before it begins.")
-        # All are rounded, each for itself.
+        # Each number is rounded separately.
         points = (*self.edges, *self.centres)
         slack = ROUNDING * max(self.high - self.low, *map(abs, (self.low, self.high)))
         fits = all(self.low - slack <= x <= self.high + slack for x in points)
@@ -247,7 +246,7 @@ class Distribution:
 
 
 def _public(value: float, middle: float, spread: float, digits: int) -> float:
-    """A value with at most so many digits, fewer if it is far from the middle."""
+    """A value rounded to some digits, fewer if it is far from the middle."""
     distance = abs(value - middle)
     if distance > spread > 0:
         digits -= math.floor(math.log10(distance)) - math.floor(math.log10(spread))
@@ -255,30 +254,30 @@ def _public(value: float, middle: float, spread: float, digits: int) -> float:
 
 
 def _edges(ordered: np.ndarray, digits: int) -> list[float]:
-    """Edges between about equally many of some sorted values, or between all values."""
+    """Edges of bins with about equal counts of sorted values, or between all values."""
     unit = 10.0**-digits
     units = np.rint(ordered / unit)
     distinct = units[np.append(True, units[1:] > units[:-1])]
     if distinct.size <= N_BINS:
-        whole = [round(one * unit, digits) for one in distinct.tolist()]
-        if all(one.is_integer() for one in whole):
+        whole = [round(value * unit, digits) for value in distinct.tolist()]
+        if all(edge.is_integer() for edge in whole):
             return whole[1:]
         edges = (distinct[1:] + distinct[:-1]) / 2
     else:
-        places = np.arange(1, N_BINS) * ordered.size // N_BINS
+        positions = np.arange(1, N_BINS) * ordered.size // N_BINS
         # If most values are equal to the smallest, the others still have a bin.
-        edges = np.unique(np.maximum(units[places], distinct[1]))
+        edges = np.unique(np.maximum(units[positions], distinct[1]))
     # Half a unit, in the middle of two values, has one more digit.
-    return [round(one * unit, digits + 1) for one in edges.tolist()]
+    return [round(edge * unit, digits + 1) for edge in edges.tolist()]
 
 
 def _bins(edges: Sequence[float], values: np.ndarray, spread: float) -> np.ndarray:
-    """The bins of values; one that is below an edge by rounding is on it."""
+    """The bins of values; a value below an edge by a rounding error is on it."""
     return np.searchsorted(edges, values + 10.0**-MOST_DIGITS * spread, side="right")
 
 
 def _first_bins(counts: Sequence[int]) -> list[int]:
-    """The bins with which others begin, all with rows enough, after the first one."""
+    """The first bin of each merged bin with enough rows, except the very first."""
     first, n = [], 0
     for k, count in enumerate(counts):
         if n >= LEAST:
@@ -289,21 +288,21 @@ def _first_bins(counts: Sequence[int]) -> list[int]:
 
 
 def class_codes(model: PortableModel, y: Any, n_rows: int) -> np.ndarray:
-    """The places of labels in the classes of a model."""
+    """Indices of labels in the classes of a model."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(
             f"y must have one label for each of the {n_rows} samples, got shape "
             f"{labels.shape}."
         )
-    place = {one: k for k, one in enumerate(model.classes)}
-    unknown = set(labels.tolist()) - set(place)
+    codes = {label: k for k, label in enumerate(model.classes)}
+    unknown = set(labels.tolist()) - set(codes)
     if unknown:
         names = " and ".join(map(repr, model.classes))
         raise ValueError(
             f"y has label {next(iter(unknown))!r}, but the model knows {names}."
         )
-    return np.array([place[one] for one in labels.tolist()], dtype=np.int64)
+    return np.array([codes[label] for label in labels.tolist()], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -322,12 +321,12 @@ class Statistics:
     variables : tuple of str
         Groups of 0/1 features of which at most one is 1 in each row.
     scores : tuple of Distribution
-        A single one for two classes, else one for each.
+        A single score for two classes, else one for each class.
     positive : tuple of tuple of int
-        For each score, and each of its bins, rows of the class that it is for.
+        For each score, the rows of its class in each of its bins.
     changed : int or None
-        Rows to which the scorecard of default points and ranges gives another class;
-        None if there is no scorecard.
+        Rows whose class differs in the scorecard of default points and ranges; None
+        without a scorecard.
     """
 
     n_rows: int
@@ -347,7 +346,7 @@ class Statistics:
         gaps: np.ndarray,
         codes: np.ndarray,
     ) -> Statistics:
-        """Computed from values of a model's features, and places of classes.
+        """Statistics from values of a model's features, and indices of classes.
 
         ``gaps`` is a mask of values that the table lacks.
         """
@@ -359,31 +358,32 @@ class Statistics:
             )
         features = []
         for j, origin in enumerate(read_origins(model)):
-            known = values[~gaps[:, j], j] if origin.is_number else values[:, j]
-            if known.size < 2 * LEAST:
-                # The value that stands for the others.
-                known = np.full(n_rows, origin.fill)
-            features.append(Distribution.of(known))
+            column = values[~gaps[:, j], j] if origin.is_number else values[:, j]
+            if column.size < 2 * LEAST:
+                # Most rows have the replacement for a gap.
+                column = np.full(n_rows, origin.fill)
+            features.append(Distribution.of(column))
         table = dict(zip(model.names, values.T, strict=True))
-        scores, wanted = model.scores_of(values), range(model.n_scores)
-        distributions = tuple(Distribution.of(one) for one in scores.T)
-        is_class = [codes == (k if model.n_scores > 1 else 1) for k in wanted]
+        scores, positive = [], []
+        for k, score in enumerate(model.scores_of(values).T):
+            distribution = Distribution.of(score)
+            is_class = codes == (k if model.n_scores > 1 else 1)
+            bins, n_bins = distribution.bins(score), len(distribution.counts)
+            scores.append(distribution)
+            positive.append(np.bincount(bins[is_class], minlength=n_bins))
         return cls(
             n_rows,
             tuple(np.bincount(codes, minlength=len(model.classes)).tolist()),
             tuple(features),
             tuple(gaps.sum(axis=0).tolist()),
-            tuple(one.name for one in model.groups if are_values(one.features, table)),
-            distributions,
-            tuple(
-                tuple(np.bincount(one.bins(x)[own], minlength=len(one.counts)).tolist())
-                for one, x, own in zip(distributions, scores.T, is_class, strict=True)
-            ),
+            tuple(g.name for g in model.groups if are_values(g.features, table)),
+            tuple(scores),
+            tuple(tuple(counts.tolist()) for counts in positive),
         )
 
     def check(self, model: PortableModel) -> None:
-        """Raise InvalidModel unless they are about a model."""
-        n, names = self.n_rows, [one.name for one in model.groups]
+        """Raise InvalidModel unless the statistics fit a model."""
+        n, names = self.n_rows, [group.name for group in model.groups]
         sizes = [
             (len(self.features), len(model.features)),
             (len(self.missing), len(model.features)),
@@ -397,7 +397,7 @@ class Statistics:
                 "the model, one each."
             )
         counts = [*self.missing, *self.classes, self.changed or 0]
-        if n < 1 or sum(self.classes) != n or not all(0 <= one <= n for one in counts):
+        if n < 1 or sum(self.classes) != n or min(counts) < 0 or max(counts) > n:
             raise InvalidModel(
                 f"statistics must be about {shown(n)} rows, but count others: "
                 f"{shown(counts)}."
@@ -407,15 +407,13 @@ class Statistics:
                 "statistics.variables must be different groups of the model, got "
                 f"{shown(list(self.variables))}."
             )
-        for k, (one, missing) in enumerate(
-            zip(self.features, self.missing, strict=True)
-        ):
-            one.check(f"statistics.features[{k}]", n, missing)
-        for k, (one, rows) in enumerate(zip(self.scores, self.positive, strict=True)):
-            one.check(f"statistics.scores[{k}]", n)
+        for k, feature in enumerate(self.features):
+            feature.check(f"statistics.features[{k}]", n, self.missing[k])
+        for k, (score, rows) in enumerate(zip(self.scores, self.positive, strict=True)):
+            score.check(f"statistics.scores[{k}]", n)
             of_class = self.classes[k if len(self.scores) > 1 else 1]
-            is_part = len(rows) == len(one.counts) and all(
-                0 <= a <= b for a, b in zip(rows, one.counts, strict=True)
+            is_part = len(rows) == len(score.counts) and all(
+                0 <= a <= b for a, b in zip(rows, score.counts, strict=True)
             )
             if not is_part or sum(rows) != of_class:
                 raise InvalidModel(
@@ -424,18 +422,18 @@ class Statistics:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """As in model.json."""
+        """The fields in model.json."""
         return {
             "rows": self.n_rows,
             "classes": list(self.classes),
             "features": [
-                {"missing": missing} | one.to_dict()
-                for one, missing in zip(self.features, self.missing, strict=True)
+                {"missing": missing} | feature.to_dict()
+                for feature, missing in zip(self.features, self.missing, strict=True)
             ],
             "variables": list(self.variables),
             "scores": [
-                one.to_dict() | {"positive": list(rows)}
-                for one, rows in zip(self.scores, self.positive, strict=True)
+                score.to_dict() | {"positive": list(rows)}
+                for score, rows in zip(self.scores, self.positive, strict=True)
             ],
             "changed": self.changed,
         }
@@ -449,10 +447,10 @@ class Statistics:
                 int(fields["rows"]),
                 tuple(map(int, fields["classes"])),
                 tuple(map(Distribution.from_dict, fields["features"])),
-                tuple(int(one["missing"]) for one in fields["features"]),
+                tuple(int(feature["missing"]) for feature in fields["features"]),
                 tuple(fields["variables"]),
                 tuple(map(Distribution.from_dict, fields["scores"])),
-                tuple(tuple(map(int, one["positive"])) for one in fields["scores"]),
+                tuple(tuple(map(int, score["positive"])) for score in fields["scores"]),
                 None if changed is None else int(changed),
             )
         except OverflowError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..run.words import by_class
@@ -22,127 +22,6 @@ from .origins import Origin, is_of_same_code, read_origins
 
 if TYPE_CHECKING:
     from .model import PortableModel
-
-# --- Lookups as Python or SQL source code ---------------------------------------------
-
-PYTHON = f'''
-def _code(value, codes, known, unknown, gap, levels=()):
-    """The number for a value, for a known level, for any other one, or for a gap."""
-    is_large = isinstance(value, float) and not abs(value) <= {LARGEST_VALUE!r}
-    if value is None or is_large:
-        return gap
-    if value in codes:
-        return codes[value]
-    return known if known == unknown or value in levels else unknown
-
-'''
-
-
-def without_repeats(origins: Sequence[Origin]) -> list[Origin]:
-    """Lookups of which only the first one of a code has no value for unknown levels.
-
-    That is enough for a score without a value, and the levels are listed once.
-    """
-    found, before = [], None
-    for one in origins:
-        look = one.lookup
-        if look and is_of_same_code(one, before) and _may_be_lost(before, look):
-            one_known = look._replace(unknown=look.known)
-            found.append(one._replace(lookup=one_known))
-        else:
-            found.append(one)
-        before = one
-    return found
-
-
-def _may_be_lost(before: Origin | None, look: Lookup) -> bool:
-    return (
-        look.unknown is None
-        and before is not None
-        and before.lookup is not None
-        and before.lookup.unknown is None
-    )
-
-
-def python_value(column: str, look: Lookup) -> str:
-    """An expression for the number of a row."""
-    codes = {look.levels[place]: number for place, number in look.codes.items()}
-    more = f", {look.levels!r}" if look.known != look.unknown else ""
-    return (
-        f"_code(row[{column!r}], {codes!r}, {look.known!r}, {look.unknown!r}, "
-        f"{look.gap!r}{more})"
-    )
-
-
-class SqlWriter:
-    """Writes lookups in a dialect of SQL.
-
-    Parameters
-    ----------
-    literal : function
-        A value as SQL.
-    hit : function
-        Whether a text is one of the forms of truth values.
-    as_text : function
-        A column as text.
-    """
-
-    def __init__(
-        self,
-        literal: Callable[[Level], str],
-        hit: Callable[..., str],
-        as_text: Callable[[str], str],
-    ):
-        self._literal, self._hit, self._as_text = literal, hit, as_text
-
-    def value(self, column: str, look: Lookup) -> str:
-        """An expression for the number of a row; NULL if there is none."""
-        cases = [
-            (self._is_any(column, look, levels), number)
-            for number, levels in look.by_number().items()
-        ]
-        if look.known != look.unknown and look.levels:
-            cases.append((self._is_any(column, look, look.levels), look.known))
-        cases.append((f"{column} IS NOT NULL", look.unknown))
-        if look.kind == NUMBER:
-            return self._of_numbers(column, cases, look.gap)
-        return self._case([*cases, ("", look.gap)])
-
-    def _of_numbers(
-        self, column: str, cases: list[tuple[str, float | None]], gap: float | None
-    ) -> str:
-        """Numbers that are NaN or too large are gaps, and text has no value."""
-        least, most = self._literal(-LARGEST_VALUE), self._literal(LARGEST_VALUE)
-        small = self._literal(1.0 / LARGEST_VALUE)
-        text = f"CASE WHEN +{column} BETWEEN {least} AND {most} THEN "
-        text += self._case(cases)
-        if gap is not None:
-            text += f" WHEN {column} IS NULL OR ABS({column} * {small}) > 1 THEN "
-            text += self._literal(gap)
-        return f"({text} END)"
-
-    def _case(self, cases: Sequence[tuple[str, float | None]]) -> str:
-        """``CASE`` over conditions, of which the last may be empty."""
-        parts = []
-        for condition, number in cases:
-            said = "NULL" if number is None else self._literal(number)
-            parts.append(
-                f"WHEN {condition} THEN {said}" if condition else f"ELSE {said}"
-            )
-        return f"(CASE {' '.join(parts)} END)"
-
-    def _is_any(self, column: str, look: Lookup, levels: Sequence[Level]) -> str:
-        if look.kind == BOOLEAN:
-            spelling = Spelling(["False", "True"])
-            forms = spelling.forms_of_all([str(one) for one in levels])
-            return self._hit(self._as_text(column), forms)
-        return f"{column} IN ({', '.join(map(self._literal, levels))})"
-
-
-# --- A model as Python or SQL source code ---------------------------------------------
-
-# Beyond this, exp overflows or underflows in some databases.
-LARGEST_EXPONENT = 700
 
 _QUOTES = {"ansi": ('"', '"'), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 DIALECTS = tuple(_QUOTES)
@@ -212,6 +91,18 @@ def _is(value, texts, stems=(), fill=None, known=()):
 
 '''
 
+_LOOKUP = f'''
+def _code(value, codes, known, unknown, gap, levels=()):
+    """The number for a value, for a known level, for any other one, or for a gap."""
+    is_large = isinstance(value, float) and not abs(value) <= {LARGEST_VALUE!r}
+    if value is None or is_large:
+        return gap
+    if value in codes:
+        return codes[value]
+    return known if known == unknown or value in levels else unknown
+
+'''
+
 _OTHER = '''
 def _other(value, texts, stems=(), fill=None, known=()):
     """1 for none of some categories, 0 for one of them, or the replacement."""
@@ -272,10 +163,10 @@ def probability(row):
 def python_text(model: PortableModel) -> str:
     """See :meth:`PortableModel.to_python`; user text appears only in literals."""
     calibration = model.calibration
-    sources = without_repeats(read_origins(model))
-    has_lookups = any(one.lookup is not None for one in sources)
-    categories = [one for one in sources if one.category is not None]
-    values = "".join(f"\n        {_python_value(one)}," for one in sources)
+    sources = _without_repeats(read_origins(model))
+    has_lookups = any(origin.lookup is not None for origin in sources)
+    categories = [origin for origin in sources if origin.category is not None]
+    values = "".join(f"\n        {_python_value(origin)}," for origin in sources)
     modules = {Sigmoid: "import math", Isotonic: "import bisect"}
     module = modules.get(type(calibration))
     text = _PYTHON.format(
@@ -291,12 +182,12 @@ def python_text(model: PortableModel) -> str:
         else "Scores of a row, as many as CLASSES",
         least=-LARGEST_VALUE,
         most=LARGEST_VALUE,
-        other=_OTHER if any(one.is_other for one in sources) else "",
-        indicator=_INDICATOR if any(one.is_indicator for one in sources) else "",
+        other=_OTHER if any(origin.is_other for origin in sources) else "",
+        indicator=_INDICATOR if any(origin.is_indicator for origin in sources) else "",
         category=_CATEGORY.format(missing=MISSING_WORDS, stripped=STRIPPED)
         if categories
         else "",
-        lookup=PYTHON if has_lookups else "",
+        lookup=_LOOKUP if has_lookups else "",
         values=f"{values}\n    " if values else "",
         scores=_python_scores(model),
     )
@@ -311,11 +202,26 @@ def python_text(model: PortableModel) -> str:
     return text + _PREDICT.format(decider="probability", threshold=0.5)
 
 
+def _without_repeats(origins: Sequence[Origin]) -> list[Origin]:
+    """Lookups of which only the first of a column has no value for unknown levels.
+
+    That is enough for a score without a value, and the levels are listed once.
+    """
+    simplified = []
+    for before, origin in zip([None, *origins], origins, strict=False):
+        lookup = origin.lookup
+        repeated = before.lookup if before and is_of_same_code(origin, before) else None
+        if lookup and repeated and lookup.unknown is None and repeated.unknown is None:
+            lookup = lookup._replace(unknown=lookup.default)
+        simplified.append(origin._replace(lookup=lookup))
+    return simplified
+
+
 def _python_scores(model: PortableModel) -> str:
     """Code for the score, or for the list of those of several classes."""
     values = [
-        f"((values[{k}] - {one.mean!r}) / {one.scale!r})"
-        for k, one in enumerate(model.features)
+        f"((values[{k}] - {feature.mean!r}) / {feature.scale!r})"
+        for k, feature in enumerate(model.features)
     ]
     sums = []
     for intercept, weights in zip(model.intercepts, model.coef, strict=True):
@@ -327,14 +233,20 @@ def _python_scores(model: PortableModel) -> str:
         sums.append("\n        ".join(terms))
     if model.n_scores == 1:
         return _SCORE.format(sums[0], model.decimals)
-    lines = [f"round({one}, {model.decimals}),\n        " for one in sums]
+    lines = [f"round({total}, {model.decimals}),\n        " for total in sums]
     return _SCORES.format("".join(lines).rstrip())
 
 
 def _python_value(origin: Origin) -> str:
     """An expression for the value of a feature in a row."""
-    if origin.lookup is not None:
-        return python_value(origin.column, origin.lookup)
+    lookup = origin.lookup
+    if lookup is not None:
+        codes = {lookup.levels[k]: number for k, number in lookup.codes.items()}
+        levels = f", {lookup.levels!r}" if lookup.default != lookup.unknown else ""
+        return (
+            f"_code(row[{origin.column!r}], {codes!r}, {lookup.default!r}, "
+            f"{lookup.unknown!r}, {lookup.gap!r}{levels})"
+        )
     if origin.is_indicator:
         return f"_gap(row[{origin.column!r}])"
     arguments = [f"row[{origin.column!r}]"]
@@ -342,9 +254,9 @@ def _python_value(origin: Origin) -> str:
         arguments.append(repr(origin.forms.texts))
         if origin.forms.stems:
             arguments.append(f"stems={origin.forms.stems!r}")
-        known = tuple(one for one in MISSING_WORDS if one not in origin.missing)
-        if known:
-            arguments.append(f"known={known!r}")
+        others = tuple(word for word in MISSING_WORDS if word not in origin.missing)
+        if others:
+            arguments.append(f"known={others!r}")
     if origin.fill_value is not None:
         arguments.append(f"fill={origin.fill_value!r}")
     function = "_number" if origin.category is None else "_is"
@@ -355,8 +267,8 @@ def _python_value(origin: Origin) -> str:
 def sql_text(model: PortableModel, what: str, dialect: str) -> str:
     """See :meth:`PortableModel.to_sql`."""
     if not isinstance(dialect, str) or dialect not in _QUOTES:
-        known = ", ".join(map(repr, _QUOTES))
-        raise ValueError(f"dialect must be one of {known}, got {dialect!r}.")
+        dialects = ", ".join(map(repr, _QUOTES))
+        raise ValueError(f"dialect must be one of {dialects}, got {dialect!r}.")
     scores = _sql_scores(model, dialect)
     if model.n_scores > 1:
         return _sql_of_classes(model, what, dialect, scores)
@@ -367,16 +279,17 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
         by_score = model.calibration is None or model.threshold is not None
         decider = score if by_score else _logit(model, score)
         limit = _real(model.limit)
-        first, second = (_literal(one, dialect) for one in model.classes)
+        first, second = (_literal(label, dialect) for label in model.classes)
         return (
             f"CASE\nWHEN {decider} > {limit} THEN {second}\n"
             f"WHEN {decider} <= {limit} THEN {first}\nEND"
         )
     if what == "probability":
         z = _logit(model, score)
+        # Beyond 700, EXP overflows or underflows in some databases.
         return (
-            f"CASE\nWHEN {z} > {LARGEST_EXPONENT} THEN 1.0E0\n"
-            f"WHEN {z} < -{LARGEST_EXPONENT} THEN 0.0E0\n"
+            f"CASE\nWHEN {z} > 700 THEN 1.0E0\n"
+            f"WHEN {z} < -700 THEN 0.0E0\n"
             f"ELSE 1.0E0 / (1.0E0 + EXP(-({z})))\nEND"
         )
     raise ValueError(f"what must be 'score', 'label' or 'probability', got {what!r}.")
@@ -384,20 +297,20 @@ def sql_text(model: PortableModel, what: str, dialect: str) -> str:
 
 def _sql_scores(model: PortableModel, dialect: str) -> list[str]:
     """The score, or those of several classes, with a line for each term."""
-    origins = without_repeats(read_origins(model))
-    values = [
-        f"(({_sql_value(origin, dialect)} - {_real(one.mean)}) / {_real(one.scale)})"
-        for one, origin in zip(model.features, origins, strict=True)
-    ]
+    origins = _without_repeats(read_origins(model))
+    values = []
+    for feature, origin in zip(model.features, origins, strict=True):
+        mean, scale = _real(feature.mean), _real(feature.scale)
+        values.append(f"(({_sql_value(origin, dialect)} - {mean}) / {scale})")
     # Not all databases round to decimals.
     unit = _real(10.0**model.decimals)
-    places = ", 0" if dialect == "sqlserver" else ""
+    digits = ", 0" if dialect == "sqlserver" else ""
     sums = []
     for intercept, weights in zip(model.intercepts, model.coef, strict=True):
         terms = [_real(intercept)]
         terms += [f"{_real(w)} * {v}" for w, v in zip(weights, values, strict=True)]
         total = "\n  + ".join(terms)
-        sums.append(f"(ROUND({unit} * ({total}){places}) / {unit})")
+        sums.append(f"(ROUND({unit} * ({total}){digits}) / {unit})")
     return sums
 
 
@@ -406,7 +319,7 @@ def _sql_of_classes(
 ) -> str:
     """The scores of several classes, or the label with the largest one."""
     if what == "score":
-        names = [_quoted(one, dialect) for one in by_class("score", model.classes)]
+        names = [_quoted(name, dialect) for name in by_class("score", model.classes)]
         pairs = zip(scores, names, strict=True)
         return ",\n".join(f"{score} AS {name}" for score, name in pairs)
     if what == "probability":
@@ -415,7 +328,7 @@ def _sql_of_classes(
         raise ValueError(f"what must be 'score' or 'label', got {what!r}.")
     cases = []
     for k, label in enumerate(model.classes):
-        # Those before it are known to be less than the largest one.
+        # The scores of earlier classes are known to be less than the largest.
         least = [f"{scores[k]} >= {other}" for other in scores[k + 1 :]]
         tests = least or [f"{scores[k]} IS NOT NULL"]
         tested = "\nAND ".join(tests)
@@ -427,14 +340,14 @@ def _sql_value(origin: Origin, dialect: str) -> str:
     """The value of a feature; NULL if its column is, unless it is imputed."""
     value, fill = _quoted(origin.column, dialect), origin.fill_value
     if origin.lookup is not None:
-        return _sql_writer(dialect).value(value, origin.lookup)
+        return _sql_lookup(value, origin.lookup, dialect)
     if origin.category is None:
         # Some databases have NaN, and sort it above all numbers. SQLite treats numbers
         # in text columns as text, unless they are preceded by a sign. Text then has no
         # value, and no replacement.
         least, most = _real(-LARGEST_VALUE), _real(LARGEST_VALUE)
-        there = "0.0E0" if origin.is_indicator else value
-        cases = f"WHEN +{value} BETWEEN {least} AND {most} THEN {there}"
+        number = "0.0E0" if origin.is_indicator else value
+        cases = f"WHEN +{value} BETWEEN {least} AND {most} THEN {number}"
         if fill is not None:
             small = _real(1.0 / LARGEST_VALUE)
             gap = f"{value} IS NULL OR ABS({value} * {small}) > 1"
@@ -443,26 +356,52 @@ def _sql_value(origin: Origin, dialect: str) -> str:
     else:
         text = _sql_stripped(value, origin, dialect)
         # An empty string is NULL in Oracle, so a list must not have it.
-        words = _sql_list([one for one in origin.missing if one], dialect)
-        other = f"NULLIF({text}, '') {f'NOT {words}' if words else 'IS NOT NULL'}"
+        missing = _sql_list([word for word in origin.missing if word], dialect)
+        other = f"NULLIF({text}, '') {f'NOT {missing}' if missing else 'IS NOT NULL'}"
         hit = _sql_hit(text, origin.forms, dialect)
         yes, no = (0.0, 1.0) if origin.is_other else (1.0, 0.0)
         cases = f"WHEN {hit} THEN {_real(yes)}" if hit else ""
-        # What is missing may count as another category; then there are two cases only.
+        # A missing value may count as another category; then there are two cases only.
         if not hit or fill != no:
             cases = f"{cases} WHEN {other} THEN {_real(no)}".lstrip()
     otherwise = "" if fill is None else f" ELSE {_real(fill)}"
     return f"(CASE {cases}{otherwise} END)"
 
 
-def _sql_writer(dialect: str) -> SqlWriter:
-    kinds = {"mysql": "CHAR", "sqlserver": "NVARCHAR(4000)"}
-    kind = kinds.get(dialect, "VARCHAR(4000)")
-    return SqlWriter(
-        lambda level: _literal(level, dialect),
-        lambda text, forms: _sql_hit(text, forms, dialect),
-        lambda column: f"CAST({column} AS {kind})",
-    )
+def _sql_lookup(column: str, lookup: Lookup, dialect: str) -> str:
+    """The number for the value of a column; NULL if there is none."""
+    cases = [
+        (_sql_is_any(column, lookup, levels, dialect), number)
+        for number, levels in lookup.by_number().items()
+    ]
+    if lookup.default != lookup.unknown and lookup.levels:
+        is_known = _sql_is_any(column, lookup, lookup.levels, dialect)
+        cases.append((is_known, lookup.default))
+    cases.append((f"{column} IS NOT NULL", lookup.unknown))
+    whens = " ".join(f"WHEN {case} THEN {_real_or_null(n)}" for case, n in cases)
+    if lookup.kind != NUMBER:
+        return f"(CASE {whens} ELSE {_real_or_null(lookup.gap)} END)"
+    # Numbers that are NaN or too large are gaps, and text has no value.
+    least, most = _real(-LARGEST_VALUE), _real(LARGEST_VALUE)
+    text = f"CASE WHEN +{column} BETWEEN {least} AND {most} THEN (CASE {whens} END)"
+    if lookup.gap is not None:
+        small = _real(1.0 / LARGEST_VALUE)
+        text += f" WHEN {column} IS NULL OR ABS({column} * {small}) > 1 THEN "
+        text += _real(lookup.gap)
+    return f"({text} END)"
+
+
+def _sql_is_any(
+    column: str, lookup: Lookup, levels: Sequence[Level], dialect: str
+) -> str:
+    """Whether the value of a column is one of some levels."""
+    if lookup.kind == BOOLEAN:
+        kinds = {"mysql": "CHAR", "sqlserver": "NVARCHAR(4000)"}
+        text = f"CAST({column} AS {kinds.get(dialect, 'VARCHAR(4000)')})"
+        spelling = Spelling(["False", "True"])
+        forms = spelling.forms_of_all([str(level) for level in levels])
+        return _sql_hit(text, forms, dialect)
+    return f"{column} IN ({', '.join(_literal(level, dialect) for level in levels)})"
 
 
 def _sql_stripped(value: str, origin: Origin, dialect: str) -> str:
@@ -487,8 +426,8 @@ def _sql_hit(text: str, forms: Forms, dialect: str) -> str:
     if forms.stems and dialect == "sqlserver":
         # It has no function that strips zeros from the end only.
         tests += [
-            f"{text} LIKE '{one}%' AND {text} NOT LIKE '{one}%[^0]%'"
-            for one in forms.stems
+            f"{text} LIKE '{stem}%' AND {text} NOT LIKE '{stem}%[^0]%'"
+            for stem in forms.stems
         ]
     elif forms.stems:
         short = (
@@ -502,8 +441,8 @@ def _sql_hit(text: str, forms: Forms, dialect: str) -> str:
 
 def _sql_list(texts: Sequence[str], dialect: str) -> str:
     """``IN`` with a list; empty if there are none."""
-    words = ", ".join(_literal(one, dialect) for one in texts)
-    return f"IN ({words})" if words else ""
+    items = ", ".join(_literal(text, dialect) for text in texts)
+    return f"IN ({items})" if items else ""
 
 
 def _as_text(value: str, origin: Origin, kind: str) -> str:
@@ -534,6 +473,10 @@ def _real(value: float) -> str:
     text = repr(float(value))
     text = text.replace("e", "E") if "e" in text else text + "E0"
     return f"({text})" if text.startswith("-") else text
+
+
+def _real_or_null(value: float | None) -> str:
+    return "NULL" if value is None else _real(value)
 
 
 def _quoted(name: str, dialect: str) -> str:

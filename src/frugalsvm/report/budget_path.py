@@ -10,8 +10,6 @@ from ..estimators.choice import choose, one_standard_error
 from ..estimators.fitted import open_fitted
 from .displays import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, new_axes
 
-KINDS = ("objective", "score")
-
 
 class BudgetPathDisplay:
     """Objectives, bounds and scores for budgets of increasing size.
@@ -53,7 +51,10 @@ class BudgetPathDisplay:
         self.standard_errors = self._row("standard_errors", standard_errors)
         if self.objectives is None and self.scores is None:
             raise ValueError("give objectives, scores or both.")
-        self.chosen = self._one_se() if chosen is None else int(chosen)
+        if chosen is None and self.scores is not None:
+            _, column = choose(self.scores[None], self._errors()[None], "one-se")
+            chosen = self.max_features[column]
+        self.chosen = None if chosen is None else int(chosen)
         self.C = C
 
     def _row(self, name: str, values: Any) -> np.ndarray | None:
@@ -67,18 +68,11 @@ class BudgetPathDisplay:
             )
         return row
 
-    def _one_se(self) -> int | None:
-        """The smallest budget whose score is within one standard error of the best."""
-        if self.scores is None:
-            return None
-        _, column = choose(self.scores[None], self._errors()[None], "one-se")
-        return int(self.max_features[column])
-
     def _errors(self) -> np.ndarray:
         """The standard errors; zeros if there are none."""
         assert self.scores is not None
-        given = self.standard_errors
-        return np.zeros(self.scores.shape) if given is None else given
+        errors = self.standard_errors
+        return np.zeros(self.scores.shape) if errors is None else errors
 
     @classmethod
     def from_path(
@@ -167,10 +161,10 @@ class BudgetPathDisplay:
         """
         if kind is None:
             kind = "objective" if self.scores is None else "score"
-        there = {"objective": self.objectives, "score": self.scores}
-        if there.get(kind) is None:
-            known = [repr(name) for name in KINDS if there[name] is not None]
-            raise ValueError(f"kind must be {' or '.join(known)} here, got {kind!r}.")
+        curves = {"objective": self.objectives, "score": self.scores}
+        if curves.get(kind) is None:
+            kinds = [repr(name) for name, curve in curves.items() if curve is not None]
+            raise ValueError(f"kind must be {' or '.join(kinds)} here, got {kind!r}.")
         ax = new_axes(ax)
         if kind == "objective":
             self._draw_objectives(ax)
@@ -220,9 +214,8 @@ class BudgetPathDisplay:
             label=f"best: {budgets[best]}",
         )
         if self.standard_errors is not None:
-            bar = one_standard_error(self.scores, self._errors())
             ax.axhline(
-                bar,
+                one_standard_error(self.scores, self._errors()),
                 color=GREY,
                 linestyle=":",
                 linewidth=1.0,
@@ -251,7 +244,7 @@ def _row_of(weights: np.ndarray, C: float | None) -> int:
                 f"the path has several C ({listed}); choose one with C=..."
             )
         return 0
-    found = np.flatnonzero(np.isclose(weights, C, rtol=1e-9, atol=0.0))
-    if found.size == 0:
+    rows = np.flatnonzero(np.isclose(weights, C, rtol=1e-9, atol=0.0))
+    if rows.size == 0:
         raise ValueError(f"the path has C = {listed}, got C={C!r}.")
-    return int(found[0])
+    return int(rows[0])

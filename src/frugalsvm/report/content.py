@@ -7,7 +7,7 @@ the page escapes them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +27,7 @@ NUMBER, CATEGORY, MISSING = "number", "category", "missing"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a fit, and what is proved about it.
+    """The result of a fit, and its bound.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Verdict:
     objective, lower_bound : float
         Of the problem that selected the features.
     status : str
-        How the run ended, in the words of :class:`~frugalsvm.Status`.
+        How the run ended, as in :class:`~frugalsvm.Status`.
     C : float
         Weight of the loss.
     max_features : int or None
@@ -51,8 +51,8 @@ class Verdict:
     class_weight : str
         How much the classes count, if they count differently.
     constant : str
-        What is wrong with a model that predicts one class for all training rows, and
-        what may help; empty for other models.
+        The fault of a model that predicts one class for all training rows, and its
+        remedies; empty for other models.
     signs : str
         The weights whose sign was given, if there are any.
     included : tuple of str
@@ -102,7 +102,7 @@ class SelectedFeature:
     column, category : str or None
         The categorical column and the value, if it is one.
     folds_selecting : int or None
-        In how many folds of the cross-validation it was also selected.
+        Number of folds of the cross-validation that also selected it.
     group : str or None
         The name of the feature, if it has several columns and this is one of them.
     """
@@ -193,9 +193,9 @@ class AlternativesSummary:
     roles : tuple of FeatureAlternatives
         One for each feature that some model uses.
     status : str
-        What ended the search if it is not complete: ``"time limit"`` and the like.
+        Why an incomplete search ended: ``"time limit"`` and the like.
     n_exchanges : int
-        Exchanges of single features of the best model that were tried.
+        Number of exchanges of single features of the best model that were tried.
     """
 
     tolerance: float
@@ -239,7 +239,7 @@ class CertificateSummary:
     statement : str
         The problem that the proof is about, as the checker prints it.
     objective, lower_bound : float
-        What is proved: the optimum lies between the two.
+        The optimum is proved to lie between the two.
     n_leaves, n_fixings : int
         Size of the proof.
     file : str or None
@@ -306,9 +306,9 @@ class DataSummary:
         How: "median".
     standardised : bool
     warnings : tuple of DataWarning or None
-        None if nobody looked for any.
+        None if the table was not checked.
     n_compared : int or None
-        Rows in which columns were compared, if they were drawn from more.
+        Number of sampled rows in which columns were compared; None for all rows.
     """
 
     n_rows: int
@@ -363,14 +363,14 @@ class Report:
     validation, path, alternatives, progress, certificate, data, reproduction
         Sections; None omits one.
     level_zero : str
-        Which weight of each column of categories is shown as zero, "smallest" or
-        "mean"; empty if they are shown as fitted.
+        The weight of each column of categories that is shown as zero, "smallest" or
+        "mean"; empty if weights are shown as fitted.
     threshold : ScoreThreshold or None
         Scores above it, instead of positive ones, mean the second class.
     remarks : tuple of str
         Warnings about the run, such as that it was interrupted.
     left_out : tuple of str
-        What is not in the report, or was not checked, and why.
+        Parts missing in the report, or not checked, and the reasons.
     split_categories : bool or None
         Whether each value of a categorical column counts as a feature; None if that is
         not known.
@@ -398,27 +398,19 @@ class Report:
     def __post_init__(self) -> None:
         if len(self.classes) != 2:
             raise ValueError(f"a report must have two classes, got {self.classes!r}.")
-        _check_lengths("progress", self.progress, PROGRESS)
-        _check_lengths("path", self.path, PATH)
+        for name, fields in (
+            ("progress", ("seconds", "objectives", "lower_bounds")),
+            ("path", ("budgets", "objectives", "lower_bounds", "scores", "errors")),
+        ):
+            arrays = {f: getattr(getattr(self, name), f, None) for f in fields}
+            lengths = {f: len(v) for f, v in arrays.items() if v is not None}
+            if len(set(lengths.values())) > 1:
+                raise ValueError(
+                    f"the arrays of {name} must have the same length, got {lengths}."
+                )
 
 
-PROGRESS = ("seconds", "objectives", "lower_bounds")
-PATH = ("budgets", "objectives", "lower_bounds", "scores", "errors")
-
-
-def _check_lengths(name: str, section: object, fields: Sequence[str]) -> None:
-    """Raise an error unless the arrays of a section have the same length."""
-    values = [getattr(section, one, None) for one in fields]
-    lengths = {
-        one: len(v) for one, v in zip(fields, values, strict=True) if v is not None
-    }
-    if len(set(lengths.values())) > 1:
-        raise ValueError(
-            f"the arrays of {name} must have the same length, got {lengths}."
-        )
-
-
-# --- Builds the sections of a report from the package's results -----------------------
+# --- Sections of a report from the package's results ----------------------------------
 
 
 def verdict_of(
@@ -521,21 +513,21 @@ def scored_path_of(
     )
 
 
-def alternatives_of(found: NearOptimal) -> AlternativesSummary:
+def alternatives_of(near_optimal: NearOptimal) -> AlternativesSummary:
     """The roles of features among the models that are about as good."""
     return AlternativesSummary(
-        tolerance=found.tolerance,
-        complete_up_to=found.complete_up_to,
-        n_models=len(found),
+        tolerance=near_optimal.tolerance,
+        complete_up_to=near_optimal.complete_up_to,
+        n_models=len(near_optimal),
         roles=tuple(
             FeatureAlternatives(
-                one.name, one.role, one.n_models, tuple(one.replaced_by)
+                role.name, role.role, role.n_models, tuple(role.replaced_by)
             )
-            for one in found.roles
-            if one.n_models
+            for role in near_optimal.roles
+            if role.n_models
         ),
-        status=found.status,
-        n_exchanges=found.n_exchanges,
+        status=near_optimal.status,
+        n_exchanges=near_optimal.n_exchanges,
     )
 
 
@@ -545,7 +537,7 @@ def certificate_of(
     file: str | None = None,
     command: str | None = None,
 ) -> CertificateSummary:
-    """What a certificate claims, as the checker words it."""
+    """The claims of a certificate, as the checker prints them."""
     arrays = certificate.arrays
     return CertificateSummary(
         fingerprint=str(arrays["fingerprint"]),

@@ -1,4 +1,4 @@
-"""Common parts of all plots: colours, labels and the import of Matplotlib."""
+"""Displays of weights, scores and progress, and the common parts of all plots."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from ..run.words import gap_words
 
 # From the colour-blind-safe palette of Okabe and Ito.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
-LIGHT_BLUE, LIGHT_GREY = "#56B4E9", "#e6e6e6"
+LIGHT_GREY = "#e6e6e6"
 # Maximum number of characters of a name.
 N_LETTERS = 36
-ROW_HEIGHT = 0.27
 
 
-def pyplot() -> Any:
-    """Matplotlib's pyplot, or an error that says how to get it."""
+def new_axes(ax: Any, width: float = 6.0, height: float = 3.8) -> Any:
+    """The axes ``ax``, or those of a new figure."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -28,12 +27,6 @@ def pyplot() -> Any:
             "plotting needs matplotlib, which is not installed: "
             "pip install frugalsvm[plot]."
         ) from error
-    return plt
-
-
-def new_axes(ax: Any, width: float = 6.0, height: float = 3.8) -> Any:
-    """The given axes, or those of a new figure."""
-    plt = pyplot()
     if ax is None:
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
@@ -42,7 +35,7 @@ def new_axes(ax: Any, width: float = 6.0, height: float = 3.8) -> Any:
 
 def rows_height(n_rows: int) -> float:
     """Height of a figure with one line of text per row."""
-    return max(1.8, 1.0 + ROW_HEIGHT * n_rows)
+    return max(1.8, 1.0 + 0.27 * n_rows)
 
 
 def rows_width(names: list[str]) -> float:
@@ -82,22 +75,17 @@ def note_rows(ax: Any, notes: list[str]) -> None:
         )
 
 
-def note_more(ax: Any, n_more: int, what: str) -> None:
-    """Say below a plot how much is not shown."""
+def note_more(ax: Any, n_more: int, noun: str) -> None:
+    """A note below a plot on how many rows are not shown."""
     if n_more > 0:
         ax.annotate(
-            f"and {n_more:,} more {what}", (1.0, 0.0), (0, -32), ha="right", va="top",
+            f"and {n_more:,} more {noun}", (1.0, 0.0), (0, -32), ha="right", va="top",
             xycoords="axes fraction", textcoords="offset points", fontsize="small",
             color=GREY,
         )  # fmt: skip
 
 
 # --- Weights of a linear classifier: bars, or a heat map of those of several classes --
-
-# Inches for each of more than five classes.
-CELL_WIDTH = 0.8
-# Cells of larger weights, as parts of the largest one, have white numbers.
-DARK = 0.75
 
 
 class WeightsDisplay:
@@ -109,16 +97,16 @@ class WeightsDisplay:
         Features whose weights are all zero are omitted.
     names : sequence of str
     classes : sequence of labels, default=None
-        What negative and positive scores mean, or the labels of several classes.
+        The classes of negative and positive scores, or the labels of several classes.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        With one row of weights.
+        For one row of weights.
     mesh_ : matplotlib QuadMesh
-        With a row for each class.
+        For a row of weights per class.
     """
 
     def __init__(
@@ -182,14 +170,15 @@ class WeightsDisplay:
         WeightsDisplay
         """
         sizes = np.abs(np.atleast_2d(self.weights)).max(axis=0)
-        used = np.flatnonzero(sizes)
-        order = used[np.argsort(-sizes[used], kind="stable")]
+        nonzero = np.flatnonzero(sizes)
+        order = nonzero[np.argsort(-sizes[nonzero], kind="stable")]
         shown = order[:max_display]
         weights = self.weights[..., shown]
         names = [self.names[j] for j in shown]
         width = rows_width(names)
         if weights.ndim == 2:
-            width += CELL_WIDTH * max(0, len(weights) - 5)
+            # Inches for each of more than five classes.
+            width += 0.8 * max(0, len(weights) - 5)
         ax = new_axes(ax, width, rows_height(shown.size))
         if weights.ndim == 1:
             self._draw_bars(ax, weights)
@@ -206,7 +195,11 @@ class WeightsDisplay:
         ax.axvline(0.0, color="black", linewidth=0.8)
         note_rows(ax, [f"{weight:+.3g}" for weight in weights])
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel(self._words())
+        if self.classes is None:
+            ax.set_xlabel("weight")
+        else:
+            first, second = map(label, self.classes)
+            ax.set_xlabel(f"weight  (negative: {first}, positive: {second})")
 
     def _draw_cells(self, ax: Any, weights: np.ndarray) -> None:
         """A column for each class, with the weights as numbers and as colours."""
@@ -220,6 +213,7 @@ class WeightsDisplay:
             cmap=colours, vmin=-most, vmax=most, edgecolors="white", linewidth=0.8,
         )  # fmt: skip
         for (k, j), weight in np.ndenumerate(weights):
+            # White numbers in dark cells.
             ax.text(
                 k,
                 j,
@@ -227,19 +221,13 @@ class WeightsDisplay:
                 ha="center",
                 va="center",
                 fontsize="small",
-                color="white" if abs(weight) > DARK * most else "black",
+                color="white" if abs(weight) > 0.75 * most else "black",
             )
         ax.spines[:].set_visible(False)
         classes = range(n_classes) if self.classes is None else self.classes
-        ax.set_xticks(range(n_classes), [label(one) for one in classes])
+        ax.set_xticks(range(n_classes), [label(name) for name in classes])
         ax.tick_params(axis="x", length=0)
         ax.set_xlabel("weight by class")
-
-    def _words(self) -> str:
-        if self.classes is None:
-            return "weight"
-        first, second = map(label, self.classes)
-        return f"weight  (negative: {first}, positive: {second})"
 
 
 # --- Distributions of scores by class -------------------------------------------------
@@ -254,7 +242,7 @@ class ScoresDisplay:
     y : array-like of shape (n_samples,)
         Labels.
     classes : pair of labels
-        What negative and positive scores mean.
+        The classes of negative and positive scores.
 
     Attributes
     ----------
@@ -323,8 +311,8 @@ class ScoresDisplay:
         edges = np.histogram_bin_edges(self.scores, bins=bins)
         # Line styles distinguish the classes if colours do not.
         kinds = ((ORANGE, "--"), (BLUE, "-"))
-        for one, (colour, line) in zip(self.classes, kinds, strict=True):
-            members = self.scores[self.y == one]
+        for name, (colour, line) in zip(self.classes, kinds, strict=True):
+            members = self.scores[self.y == name]
             common = {"bins": edges, "color": colour}
             ax.hist(members, alpha=0.3, **common)
             ax.hist(
@@ -332,7 +320,7 @@ class ScoresDisplay:
                 histtype="step",
                 linewidth=1.6,
                 linestyle=line,
-                label=f"{label(one)}  ({members.size:,})",
+                label=f"{label(name)}  ({members.size:,})",
                 **common,
             )
         ax.axvline(0.0, color="black", linewidth=1.0)
@@ -352,9 +340,6 @@ class ScoresDisplay:
 
 
 # --- Incumbent and bound over time ----------------------------------------------------
-
-# Above this ratio of times, the time axis is logarithmic.
-LOG_RATIO = 20.0
 
 
 class ProgressDisplay:
@@ -438,21 +423,21 @@ class ProgressDisplay:
         objectives = np.append(self.objectives, self.objectives[-1])
         bounds = np.append(self.lower_bounds, self.lower_bounds[-1])
         positive = times[times > 0]
-        if positive.size and end / positive[0] > LOG_RATIO:
+        if positive.size and end / positive[0] > 20.0:
             ax.set_xscale("log")
             # Entries at time 0 are drawn a little before the rest.
             times = np.maximum(times, positive[0] / 2)
-        found = np.isfinite(objectives)
+        is_finite = np.isfinite(objectives)
         ax.fill_between(
-            times[found],
-            bounds[found],
-            objectives[found],
+            times[is_finite],
+            bounds[is_finite],
+            objectives[is_finite],
             step="post",
             color=LIGHT_GREY,
             linewidth=0,
         )
         self.lines_ = [
-            *ax.step(times[found], objectives[found], where="post", color=BLUE,
+            *ax.step(times[is_finite], objectives[is_finite], where="post", color=BLUE,
                      label="best objective"),
             *ax.step(times, bounds, where="post", color=ORANGE, linestyle="--",
                      label="lower bound"),

@@ -1,4 +1,4 @@
-"""Plots as SVG text: axes, lines, areas and points, coloured by the page's style sheet.
+"""Figures as SVG text: axes, lines, areas and points, coloured by the style sheet.
 
 Colours are CSS classes, so that one drawing serves light and dark pages, and print. All
 text goes through :func:`~frugalsvm.run.words.escaped`.
@@ -82,11 +82,11 @@ def unit_axis(name: str) -> Axis:
 def time_axis(seconds: Sequence[float]) -> Axis:
     """A logarithmic time axis, because most happens at the start."""
     high = max(max(seconds), 1e-3)
-    low = min((one for one in seconds if one > 0), default=high / 10)
+    low = min((time for time in seconds if time > 0), default=high / 10)
     low = min(low, high / 10)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     powers = [10.0**k for k in range(first, last + 1) if low <= 10.0**k <= high]
-    ticks = [(one, f"{one:g} s") for one in powers]
+    ticks = [(power, f"{power:g} s") for power in powers]
     return Axis(low, high, ticks or [(high, f"{high:.2g} s")], "time", True)
 
 
@@ -106,17 +106,16 @@ def _with_text(values: list[float]) -> list[tuple[float, str]]:
         (d for d in range(3, 9) if len({f"{v:.{d}g}" for v in values}) == len(values)),
         9,
     )
-    # What is a rounding error away from zero is zero.
+    # Values that differ from zero by a rounding error are zero.
     size = max((abs(value) for value in values), default=0.0)
     clean = [0.0 if abs(value) < 1e-9 * size else value for value in values]
-    return [
-        (value, words.minus(_plain(f"{value:.{digits}g}", value))) for value in clean
-    ]
-
-
-def _plain(text: str, value: float) -> str:
-    """A number below a million without an exponent."""
-    return f"{value:,.0f}" if "e+" in text and abs(value) < 1e6 else text
+    texts = []
+    for value in clean:
+        text = f"{value:.{digits}g}"
+        if "e+" in text and abs(value) < 1e6:
+            text = f"{value:,.0f}"
+        texts.append(words.minus(text))
+    return list(zip(clean, texts, strict=True))
 
 
 @dataclass
@@ -179,7 +178,7 @@ class Plot:
         self, x: float, y: float, text: str, kind: str, *, anchor: str = "start",
         dx: float = 0.0, dy: float = 0.0,
     ) -> None:  # fmt: skip
-        """A text beside a pair of values."""
+        """Text beside a pair of values."""
         across, down = self.at(x, y)
         self._add(
             f'<text class="{kind}" x="{across + dx:.1f}" y="{down + dy:.1f}" '
@@ -198,25 +197,24 @@ class Plot:
         self._parts.append(element)
 
     def _through(self, points: Points) -> str:
-        places = [self.at(*point) for point in points]
-        return "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in places)
+        positions = [self.at(*point) for point in points]
+        return "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in positions)
 
     def _draw_axes(self) -> None:
-        left, right = LEFT, self.width - RIGHT
-        top, bottom = TOP, self.height - BOTTOM
+        right, bottom = self.width - RIGHT, self.height - BOTTOM
         for value, text in self.y.ticks:
             _, down = self.at(self.x.low, value)
-            self._add(f'<path class="grid" d="M{left} {down:.1f}H{right}"/>')
-            self._add(_label(left - 7, down + 4, text, "end"))
+            self._add(f'<path class="grid" d="M{LEFT} {down:.1f}H{right}"/>')
+            self._add(_label(LEFT - 7, down + 4, text, "end"))
         for value, text in self.x.ticks:
             across, _ = self.at(value, self.y.low)
             self._add(f'<path class="tick" d="M{across:.1f} {bottom}v4"/>')
             self._add(_label(across, bottom + 17, text, "middle"))
-        self._add(f'<path class="axis" d="M{left} {bottom}H{right}"/>')
-        middle = (left + right) / 2
+        self._add(f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>')
+        middle = (LEFT + right) / 2
         self._add(_label(middle, self.height - 8, self.x.name, "middle", "name"))
         if self.y.name:
-            down = (top + bottom) / 2
+            down = (TOP + bottom) / 2
             self._add(
                 f'<text class="name" transform="translate(11 {down:.1f}) rotate(-90)" '
                 f'text-anchor="middle">{escaped(self.y.name)}</text>'
@@ -318,9 +316,9 @@ def calibration_figure(calibration: CalibrationCurve) -> str:
 def score_path_figure(path: BudgetPath) -> str:
     """Cross-validated scores by budget, with the chosen one marked."""
     assert path.scores is not None
-    known = np.isfinite(path.scores)
-    budgets, scores = path.budgets[known].tolist(), path.scores[known]
-    errors = np.zeros(scores.size) if path.errors is None else path.errors[known]
+    is_finite = np.isfinite(path.scores)
+    budgets, scores = path.budgets[is_finite].tolist(), path.scores[is_finite]
+    errors = np.zeros(scores.size) if path.errors is None else path.errors[is_finite]
     errors = np.where(np.isfinite(errors), errors, 0.0)
     ends = [*(scores - errors).tolist(), *(scores + errors).tolist()]
     title = f"Cross-validated {path.score_name} by number of features"
@@ -348,12 +346,18 @@ def score_path_figure(path: BudgetPath) -> str:
 def objective_path_figure(path: BudgetPath) -> str:
     """Objective and bound by budget, with the chosen one marked."""
     assert path.objectives is not None
-    # A choice that ended early does not know all of them.
-    known = np.isfinite(path.objectives)
-    budgets, objectives = path.budgets[known].tolist(), path.objectives[known].tolist()
+    # A choice that ended early lacks some objectives.
+    is_finite = np.isfinite(path.objectives)
+    budgets, objectives = (
+        path.budgets[is_finite].tolist(),
+        path.objectives[is_finite].tolist(),
+    )
     bounds = None
-    if path.lower_bounds is not None and np.isfinite(path.lower_bounds[known]).all():
-        bounds = path.lower_bounds[known].tolist()
+    if (
+        path.lower_bounds is not None
+        and np.isfinite(path.lower_bounds[is_finite]).all()
+    ):
+        bounds = path.lower_bounds[is_finite].tolist()
     title = "Objective and lower bound by number of features"
     values = objectives if bounds is None else [*objectives, *bounds]
     plot = Plot(_budget_axis(budgets), linear_axis(values, "objective"), title)
@@ -376,7 +380,7 @@ def progress_figure(progress: ProgressCurve) -> str:
     objectives = progress.objectives[keep].tolist()
     bounds = progress.lower_bounds[keep].tolist()
     x = time_axis(seconds)
-    times = [max(one, x.low) for one in seconds]
+    times = [max(time, x.low) for time in seconds]
     title = "Best objective (falling) and lower bound (rising) over time"
     plot = Plot(x, linear_axis([*objectives, *bounds], "objective"), title)
     upper, lower = steps(times, objectives), steps(times, bounds)

@@ -1,7 +1,7 @@
-"""The headline: what stands first in a report and on the terminal.
+"""The headline, which comes first in a report and on the terminal.
 
-Warnings, then what a model is and how well it does, in words that need no knowledge of
-SVMs. What is proved is in ``proved``.
+Warnings, then the model and its quality, in words that need no knowledge of SVMs. Text
+about proofs is in ``words``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .content import DataWarning, Report
 from .held_out import CrossValidation, ScoreThreshold, Tally
 from .words import NARROW, count, features, label, number, rate, sentence
 
-# What warnings are about.
+# The kinds of warnings, in a few words.
 WARNINGS = {
     "leak": "A column may give the answer away.",
     "id": "A column may be an identifier.",
@@ -27,9 +27,9 @@ NOT_VALIDATED = (
     "How well the model predicts rows that it has not seen was not checked: there was "
     "no cross-validation."
 )
-# Warnings about what may make a model worthless, and those that change nothing.
+# Warnings of what may make a model worthless, and those that change nothing.
 SERIOUS, HARMLESS = ("leak", "id"), ("constant", "scales")
-# Most warnings that stand first; the others are counted.
+# Maximum number of warnings in the headline; the others are counted.
 N_FIRST = 5
 
 
@@ -43,19 +43,16 @@ class Names(NamedTuple):
 # --- warnings ------------------------------------------------------------------------
 
 
-def warning(kind: str) -> str:
-    """What a warning is about, in a few words."""
-    return WARNINGS.get(kind, "")
-
-
 def all_warnings(data: Iterable[DataWarning], remarks: Iterable[str]) -> list[str]:
-    """What a reader should know first: serious warnings, then the run, then the rest.
+    """Serious warnings, then remarks on the run, then other warnings.
 
-    Without those that do no harm.
+    Harmless warnings are left out.
     """
     data = list(data)
-    serious = [one.text for one in data if one.kind in SERIOUS]
-    others = [one.text for one in data if one.kind not in SERIOUS + HARMLESS]
+    serious = [warning.text for warning in data if warning.kind in SERIOUS]
+    others = [
+        warning.text for warning in data if warning.kind not in SERIOUS + HARMLESS
+    ]
     return [*serious, *remarks, *others]
 
 
@@ -65,7 +62,7 @@ def ended(text: str) -> str:
 
 
 def first_warnings(warnings: list[str]) -> tuple[list[str], int]:
-    """A handful of warnings, and how many others there are."""
+    """The first few warnings, and the number of others."""
     return warnings[:N_FIRST], max(0, len(warnings) - N_FIRST)
 
 
@@ -78,7 +75,7 @@ def names_of(report: Report) -> Names:
 
 
 def lead(report: Report) -> str:
-    """What the model is, in one sentence."""
+    """The model in one sentence."""
     verdict, names = report.verdict, names_of(report)
     if verdict.constant:
         return sentence(verdict.constant)
@@ -93,29 +90,32 @@ def lead(report: Report) -> str:
 
 
 def quality(
-    found: CrossValidation,
+    validation: CrossValidation,
     names: Names,
     threshold: ScoreThreshold | None,
     is_weighted: bool,
 ) -> list[str]:
-    """How well the model does on rows that it had not seen, in a few paragraphs.
+    """How well the model predicts rows that it had not seen, in a few paragraphs.
 
-    They say what is caught of the second class, the positive one.
+    The second class is the positive one, which is caught or missed.
     """
     at_zero = None if threshold is None else threshold.confusion_at_zero
-    tally, *usual = Tally.of(found.confusion, *([] if at_zero is None else [at_zero]))
+    tally, *usual = Tally.of(
+        validation.confusion, *([] if at_zero is None else [at_zero])
+    )
     parts = [caught(tally, names), always(tally, names)]
     if threshold is not None:
         parts.append(at_threshold(threshold, tally, next(iter(usual), None), names))
     elif is_weighted:
-        parts.append(with_weights(found, tally, names))
+        parts.append(with_weights(validation, tally, names))
     else:
-        parts.append(without_weights(found))
-    return [part for part in (*parts, told_apart(found, names)) if part]
+        parts.append(without_weights(validation))
+    parts.append(told_apart(validation, names))
+    return list(filter(None, parts))
 
 
 def unseen(report: Report) -> str:
-    """The same of a report without held-out rows."""
+    """How well the model predicts, in a report without held-out rows."""
     path = report.path
     score = None if path is None else path.chosen_score
     if path is None or score is None:
@@ -127,39 +127,36 @@ def unseen(report: Report) -> str:
 
 
 def caught(tally: Tally, names: Names) -> str:
-    """What is caught, what is missed, and what is flagged by mistake."""
+    """Rows of the second class that are caught and missed, and false alarms."""
     first, second = names
-    of = f"Of the {tally.n_rows:,} rows" if tally.is_all else _of_rows(tally)
+    n = f"{tally.n_rows:,}"
+    rows = f"Of the {n} rows" if tally.is_all else f"Of {n} rows like these"
     if tally.n_caught == 0:
-        what = "misses all of them"
+        hits = "misses all of them"
     elif tally.n_missed == 0:
-        what = "catches all of them"
+        hits = "catches all of them"
     else:
-        what = f"catches {tally.n_caught:,} of them and misses {tally.n_missed:,}"
+        hits = f"catches {tally.n_caught:,} of them and misses {tally.n_missed:,}"
     false = f"{tally.n_false:,}" if tally.n_false else "none"
     return (
-        f"{of}, {tally.n_positive:,} are {second}: the model {what}. Of the "
+        f"{rows}, {tally.n_positive:,} are {second}: the model {hits}. Of the "
         f"{tally.n_negative:,} that are {first}, it calls {false} {second} by mistake."
     )
 
 
-def _of_rows(tally: Tally) -> str:
-    return f"Of {tally.n_rows:,} rows like these"
-
-
 def always(tally: Tally, names: Names) -> str:
-    """Against always saying the larger class."""
+    """Comparison with always predicting the larger class."""
     return (
         f"Always saying {names[tally.larger]} would be right for {tally.n_larger:,} of "
         f"{tally.n_rows:,}; the model is right for {tally.n_right:,}."
     )
 
 
-def without_weights(found: CrossValidation) -> str:
-    """Whether it is right more often than that; empty if it clearly is."""
-    totals = found.confusion.sum(axis=1)
+def without_weights(validation: CrossValidation) -> str:
+    """A doubt that the model beats this comparison; empty if it clearly does."""
+    totals = validation.confusion.sum(axis=1)
     usual = float(totals.max()) / max(int(totals.sum()), 1)
-    score = found.score("accuracy")
+    score = validation.score("accuracy")
     if score is None or score.low is None or score.low > usual:
         return ""
     if score.mean > usual:
@@ -167,15 +164,15 @@ def without_weights(found: CrossValidation) -> str:
     return "The model is no better than that."
 
 
-def with_weights(found: CrossValidation, tally: Tally, names: Names) -> str:
-    """Why it may be right less often, and whether it is better than guessing."""
+def with_weights(validation: CrossValidation, tally: Tally, names: Names) -> str:
+    """Why the model may be right less often, and a doubt that it beats guessing."""
     parts = []
     if tally.n_right < tally.n_larger:
         parts.append(
             "It is right less often because the classes have weights: it was asked to "
             f"find {names[1 - tally.larger]}, too, not to be right most often."
         )
-    score = found.score("balanced accuracy")
+    score = validation.score("balanced accuracy")
     if score is not None and score.low is not None and score.low <= 0.5:
         parts.append("Whether it is better than guessing cannot be told.")
     return " ".join(parts)
@@ -184,7 +181,7 @@ def with_weights(found: CrossValidation, tally: Tally, names: Names) -> str:
 def at_threshold(
     threshold: ScoreThreshold, tally: Tally, usual: Tally | None, names: Names
 ) -> str:
-    """The threshold, what it changes against ``usual``, and what errors cost."""
+    """The threshold, its effect compared with ``usual``, and the costs of errors."""
     where = f"its score is above {number(threshold.score)}"
     if threshold.probability is not None:
         where += f", a probability of {number(threshold.probability)}"
@@ -219,10 +216,10 @@ def _costs(
     )
 
 
-def told_apart(found: CrossValidation, names: Names) -> str:
+def told_apart(validation: CrossValidation, names: Names) -> str:
     """How well the scores order rows of both classes."""
-    score = found.score("AUC")
-    where = f"from rows that the model had not seen ({count(found.n_folds)} folds)"
+    score = validation.score("AUC")
+    where = f"from rows that the model had not seen ({count(validation.n_folds)} folds)"
     if score is None:
         return f"All this is {where}."
     return (

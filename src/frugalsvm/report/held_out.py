@@ -1,9 +1,10 @@
-"""How models do on rows that they have not seen: the numbers, without the words."""
+"""The quality of models on rows that they have not seen, in numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +20,8 @@ from sklearn.metrics import (
 
 from ..problem.solution import rounded
 
-# A model is described by its errors in so many rows; in more if a class is rarer than
-# so many of them, or if there are errors and they would round to none.
+# Rows in which the errors of a model are described, and their minimum in each class.
+# There are more rows for a rarer class, or if errors would round to none.
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 100, 5
 
 
@@ -114,12 +115,12 @@ class CrossValidation:
     calibration: CalibrationCurve | None = None
 
     def score(self, name: str) -> Score | None:
-        """One of the scores; None if there is none of this name."""
-        return next((one for one in self.scores if one.name == name), None)
+        """The score of a name; None if there is none."""
+        return next((score for score in self.scores if score.name == name), None)
 
 
 class ErrorCosts(NamedTuple):
-    """What errors cost, relative to one another.
+    """Costs of errors, relative to one another.
 
     Attributes
     ----------
@@ -134,23 +135,23 @@ class ErrorCosts(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """From this probability on, predicting the positive class costs less."""
+        """The probability from which predicting the positive class costs less."""
         return self.fp / (self.fp + self.fn)
 
 
 @dataclass(frozen=True)
 class ScoreThreshold:
-    """The score above which a row is predicted to be positive, if that is not zero.
+    """The score above which a row is predicted to be positive, if it is not zero.
 
     Attributes
     ----------
     score : float
     probability : float or None
-        The same as a probability, if the model has them.
+        The probability at this score, if the model has probabilities.
     costs : ErrorCosts or None
-        What errors cost, if the threshold was learned from that.
+        The costs of errors from which the threshold was learned, if any.
     confusion_at_zero : ndarray of int of shape (2, 2) or None
-        Of the cross-validation, for a threshold of zero.
+        Confusion matrix of the cross-validation for a threshold of zero.
     """
 
     score: float
@@ -161,15 +162,14 @@ class ScoreThreshold:
 
 @dataclass(frozen=True)
 class Tally:
-    """What a model gets right and wrong in a number of rows that is easy to picture.
+    """Right and wrong predictions in a number of rows that is easy to picture.
 
-    Whole numbers that add up; all errors together, and those missed, are rounded.
+    Whole numbers that add up; the sum of errors, and the missed rows, are rounded.
 
     Attributes
     ----------
     n_rows : int
-        100, or more for a rare class, or for rare errors. All rows, if there are not
-        as many.
+        100, or more for a rare class or rare errors; at most all rows.
     n_positive : int
     n_missed : int
         Positive rows that are predicted to be negative.
@@ -187,28 +187,27 @@ class Tally:
 
     @classmethod
     def of(cls, *confusions: np.ndarray) -> tuple[Tally, ...]:
-        """From rows by true and columns by predicted class.
-
-        One for each table of the same rows, all in the same number of rows.
-        """
+        """Tallies of confusion matrices of the same rows, with equally many rows."""
         total = int(confusions[0].sum())
         counts = confusions[0].sum(axis=1)
-        rarest = min((int(one) for one in counts if one), default=0)
+        rarest = min((int(count) for count in counts if count), default=0)
         n_rows = FEWEST_ROWS
         while True:
-            tallies = tuple(cls._rounded(one, min(n_rows, total)) for one in confusions)
+            tallies = tuple(
+                cls._rounded(confusion, min(n_rows, total)) for confusion in confusions
+            )
             is_fair = rarest * n_rows >= FEWEST_OF_A_CLASS * total and all(
-                one._shows(confusion)
-                for one, confusion in zip(tallies, confusions, strict=True)
+                tally._shows(confusion)
+                for tally, confusion in zip(tallies, confusions, strict=True)
             )
             if n_rows >= total or is_fair:
                 return tallies
             n_rows *= 10
 
     def _shows(self, confusion: np.ndarray) -> bool:
-        """Whether all and none are said only where it is exactly so."""
-        kept = self.n_negative - self.n_false
-        shown = np.array([[kept, self.n_false], [self.n_missed, self.n_caught]])
+        """Whether no entry that is positive is rounded to zero."""
+        n_rejected = self.n_negative - self.n_false
+        shown = np.array([[n_rejected, self.n_false], [self.n_missed, self.n_caught]])
         return bool((shown[confusion > 0] > 0).all())
 
     @classmethod
@@ -243,28 +242,27 @@ class Tally:
 
     @property
     def n_larger(self) -> int:
-        """Rows of the larger class, for all of which always saying it is right."""
+        """Rows of the larger class."""
         return max(self.n_positive, self.n_negative)
 
     def cost(self, costs: ErrorCosts) -> float:
-        """What the errors cost."""
+        """The cost of the errors."""
         return costs.fp * self.n_false + costs.fn * self.n_missed
 
     def always(self, label: int) -> Tally:
-        """The same rows if one class is predicted for all."""
+        """The same rows if class ``label`` is predicted for all."""
         missed, false = (0, self.n_negative) if label else (self.n_positive, 0)
         return Tally(self.n_rows, self.n_positive, missed, false, self.is_all)
 
 
 # --- 95 % intervals of cross-validated scores, for other rows of the same kind --------
 #
-# The variance of a score comes from the rows: as DeLong, DeLong and Clarke-Pearson
-# (1988) have it for an AUC, with the rows of all folds together as LeDell, Petersen and
-# van der Laan (2015) do, and as that of a proportion for the other scores. An interval
-# is Wilson's for a proportion of as many rows as give this variance. Unlike the score
-# plus and minus two standard errors, it stays between 0 and 1, and holds for scores
-# near 1. It does not contain that another choice of folds or rows would fit other
-# models.
+# The variance of a score is over the rows: for an AUC, that of DeLong, DeLong and
+# Clarke-Pearson (1988), with the rows of all folds together as in LeDell, Petersen and
+# van der Laan (2015); for other scores, that of a proportion. An interval is Wilson's
+# for a proportion of as many rows as give this variance. Unlike the score plus and
+# minus two standard errors, it stays between 0 and 1, and holds for scores near 1. It
+# does not account for the different models of other folds or rows.
 
 # Quantile of a 95 % interval.
 Z = 1.96
@@ -286,8 +284,8 @@ def score_interval(
 ) -> tuple[float, float]:
     """The interval of a score between 0 and 1 whose variance is known.
 
-    Without a variance, for example if all rows are right, as many rows count as the
-    rarer class has; never more than all.
+    Without a variance, for example if all rows are right, the number of rows is that of
+    the rarer class; it never exceeds that of all rows.
     """
     count = float(n_rarer)
     if variance > 0:
@@ -298,21 +296,20 @@ def score_interval(
 
 
 def placements(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Of each row, the share of the rows of the other class that it is ordered after.
+    """The share of rows of the other class that each row is ordered correctly with.
 
-    Before, for rows of the first class; so the mean over either class is the AUC. Ties
-    count one half.
+    The mean over either class is the AUC. Ties count one half.
     """
-    ranks, found = rankdata(scores), np.empty(scores.size)
+    ranks, shares = rankdata(scores), np.empty(scores.size)
     n_first, n_second = int((~positive).sum()), int(positive.sum())
-    found[positive] = (ranks[positive] - rankdata(scores[positive])) / n_first
+    shares[positive] = (ranks[positive] - rankdata(scores[positive])) / n_first
     below = (ranks[~positive] - rankdata(scores[~positive])) / n_second
-    found[~positive] = 1.0 - below
-    return found
+    shares[~positive] = 1.0 - below
+    return shares
 
 
 def variance_of_mean(values: np.ndarray) -> float:
-    """The variance of the mean of some values; zero for fewer than two."""
+    """The variance of the mean of values; zero for fewer than two."""
     return float(values.var(ddof=1)) / values.size if values.size > 1 else 0.0
 
 
@@ -333,15 +330,15 @@ def cross_validation_of(
     probabilities: ArrayLike | None = None,
     repeated: tuple[str, ...] = (),
 ) -> CrossValidation:
-    """The section on cross-validation, from predictions for held-out rows.
+    """Cross-validation results from predictions for held-out rows.
 
     Parameters
     ----------
     truth : array-like of bool of shape (n_samples,)
         Whether a row is of the second class.
     decisions : array-like of shape (n_samples,)
-        Score of each row, from a model that has not seen it. Those that differ by
-        rounding errors alone are equal.
+        Score of each row, from a model that has not seen it. Scores that differ only
+        by rounding errors are equal.
     folds : array-like of int of shape (n_samples,)
         Fold of each row; rows with a negative number are ignored.
     predicted : array-like of bool, default=None
@@ -358,27 +355,29 @@ def cross_validation_of(
     Examples
     --------
     >>> from frugalsvm.report import cross_validation_of
-    >>> found = cross_validation_of([0, 1, 0, 1], [-1.0, 2.0, 0.5, 1.0], [0, 0, 1, 1])
-    >>> found.confusion.tolist()
+    >>> scores = [-1.0, 2.0, 0.5, 1.0]
+    >>> cross_validation_of([0, 1, 0, 1], scores, [0, 0, 1, 1]).confusion.tolist()
     [[1, 1], [0, 2]]
     """
-    numbers = np.asarray(folds)
-    kept = numbers >= 0
-    numbers = numbers[kept]
-    positive = np.asarray(truth, dtype=bool)[kept]
-    scores = np.asarray(decisions, dtype=np.float64)[kept]
+    fold = np.asarray(folds)
+    tested = fold >= 0
+    fold = fold[tested]
+    positive = np.asarray(truth, dtype=bool)[tested]
+    scores = np.asarray(decisions, dtype=np.float64)[tested]
     scores = rounded(scores, scores)
-    said = scores > 0 if predicted is None else np.asarray(predicted, dtype=bool)[kept]
-    parts = [numbers == one for one in np.unique(numbers)]
+    predictions = scores > 0
+    if predicted is not None:
+        predictions = np.asarray(predicted, dtype=bool)[tested]
+    parts = [fold == k for k in np.unique(fold)]
     confusion = np.zeros((2, 2), dtype=np.int64)
-    np.add.at(confusion, (positive.astype(int), said.astype(int)), 1)
+    np.add.at(confusion, (positive.astype(int), predictions.astype(int)), 1)
     calibration = None
     if probabilities is not None:
-        chances = np.asarray(probabilities, dtype=np.float64)[kept]
+        chances = np.asarray(probabilities, dtype=np.float64)[tested]
         calibration = calibration_of(positive, chances)
     return CrossValidation(
         confusion=confusion,
-        scores=_scores(positive, said, scores, parts),
+        scores=_scores(positive, predictions, scores, parts),
         n_folds=len(parts),
         repeated=repeated,
         roc=roc_of(positive, scores, parts),
@@ -387,18 +386,21 @@ def cross_validation_of(
 
 
 def _scores(
-    positive: np.ndarray, said: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
+    positive: np.ndarray,
+    predictions: np.ndarray,
+    scores: np.ndarray,
+    parts: list[np.ndarray],
 ) -> tuple[Score, ...]:
-    labels: list[tuple[str, Callable[..., Any], bool]] = [
+    measures: list[tuple[str, Callable[..., Any], bool]] = [
         ("accuracy", accuracy_score, False),
         ("balanced accuracy", balanced_accuracy_score, True),
         ("AUC", roc_auc_score, True),
         ("sensitivity", recall_score, True),
-        ("specificity", _specificity, True),
+        ("specificity", partial(recall_score, pos_label=False), True),
     ]
-    found = []
-    for name, score, needs_both in labels:
-        values = scores if name == "AUC" else said
+    results = []
+    for name, score, needs_both in measures:
+        values = scores if name == "AUC" else predictions
         usable = [
             part
             for part in parts
@@ -410,8 +412,8 @@ def _scores(
         if each:
             mean = float(np.mean(each))
             interval = _interval(name, mean, positive, values, usable)
-            found.append(Score(name, mean, float(np.std(each)), *interval))
-    return tuple(found)
+            results.append(Score(name, mean, float(np.std(each)), *interval))
+    return tuple(results)
 
 
 def _interval(
@@ -439,22 +441,17 @@ def _interval(
     variance = sum(map(variance_of_mean, kinds))
     if name == "balanced accuracy":
         variance /= 4.0
-    return score_interval(mean, variance, min(len(one) for one in kinds), right.size)
-
-
-def _specificity(positive: np.ndarray, said: np.ndarray) -> float:
-    return float(recall_score(~positive, ~said))
+    return score_interval(mean, variance, min(map(len, kinds)), right.size)
 
 
 def roc_of(
     positive: np.ndarray, scores: np.ndarray, parts: list[np.ndarray]
 ) -> RocCurve | None:
-    """The mean ROC curve over folds; None if no fold has both classes.
+    """The mean ROC curve over folds.
 
-    There is none either if the scores of a fold are equal.
-
-    Scores from different folds come from different models. So curves are averaged, and
-    scores are not pooled.
+    None if no fold has both classes, or if all scores of a fold are equal. Scores from
+    different folds come from different models, so that curves are averaged, and scores
+    are not pooled.
     """
     curves, areas = [], []
     for part in parts:

@@ -1,7 +1,6 @@
 """Warnings about a table that a reader should see before trusting its model.
 
-Columns are compared on a sample of rows if there are many, in blocks of columns, and
-never skipped.
+All columns are compared, in blocks, and on a sample of the rows if there are many.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .content import DataWarning
 
 # A single column that separates the classes as well as this looks like the answer.
 LEAK_AUC = 0.995
-# Rows that are drawn from larger tables: so many, or fewer if there are many columns.
+# Rows drawn from larger tables: at most, at least, and cells if columns are many.
 MOST_ROWS, LEAST_ROWS, MOST_CELLS = 100_000, 2000, 20_000_000
 # Cells of a block of columns that are sorted at once.
 BLOCK_CELLS = 2**21
@@ -69,7 +68,7 @@ def inspect_table(
     >>> import numpy as np
     >>> from frugalsvm.report import inspect_table
     >>> table = np.array([[0.0, 5.0], [1.0, 5.0]] * 50)
-    >>> [one.kind for one in inspect_table(["a", "b"], table, table[:, 0] > 0)]
+    >>> [warning.kind for warning in inspect_table(["a", "b"], table, table[:, 0] > 0)]
     ['leak', 'constant']
     """
     positive = np.asarray(positive, dtype=bool)
@@ -81,9 +80,9 @@ def inspect_table(
 
 
 def drawn_rows(positive: np.ndarray, n_columns: int) -> np.ndarray:
-    """The rows on which columns are compared: all, or some of both classes.
+    """The rows on which columns are compared: all, or a sample of both classes.
 
-    Half of them are of the rarer class, if it has as many rows.
+    Half of a sample is of the rarer class, if it has enough rows.
     """
     n = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // max(1, n_columns)))
     if positive.size <= n:
@@ -93,8 +92,8 @@ def drawn_rows(positive: np.ndarray, n_columns: int) -> np.ndarray:
     if rarer.size > other.size:
         rarer, other = other, rarer
     n_rarer = min(rarer.size, n // 2)
-    some = rng.choice(rarer, n_rarer, replace=False)
-    return np.sort(np.r_[some, rng.choice(other, n - n_rarer, replace=False)])
+    drawn = rng.choice(rarer, n_rarer, replace=False)
+    return np.sort(np.r_[drawn, rng.choice(other, n - n_rarer, replace=False)])
 
 
 def inspect_sample(
@@ -105,10 +104,10 @@ def inspect_sample(
     whole: Callable[[int], np.ndarray],
     categories: Mapping[str, Sequence[int]],
 ) -> tuple[DataWarning, ...]:
-    """The same from some rows of the table, and a function that returns a column."""
-    found = [_compared(one, positive[rows]) for one in _blocks(sample)]
-    parts = (np.concatenate(one) for one in zip(*found, strict=True))
-    stats = _Compared(*parts) if found else _NOTHING
+    """Warnings from a sample of rows, and a function that returns a whole column."""
+    blocks = [_compared(block, positive[rows]) for block in _blocks(sample)]
+    entries = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
+    stats = _Compared(*entries) if blocks else _NOTHING
     constant = [
         j for j in np.flatnonzero(stats.constant).tolist() if is_constant(whole(j))
     ]
@@ -119,16 +118,17 @@ def inspect_sample(
         if (stats.share[j] > DIFFERENT or is_id_name(names[j]))
         and is_identifier(names[j], whole(j))
     ]
-    used = ~stats.constant
-    used[ids] = False
-    leaks = [names[j] for j in np.flatnonzero(used & (stats.auc >= LEAK_AUC)).tolist()]
-    known = set(leaks)
+    varying = ~stats.constant
+    varying[ids] = False
+    separating = np.flatnonzero(varying & (stats.auc >= LEAK_AUC)).tolist()
+    leaks = [names[j] for j in separating]
+    leaking = set(leaks)
     leaks += [
         name
-        for name, own in categories.items()
-        if len(own) > 1
-        and known.isdisjoint(names[j] for j in own)
-        and _separation_by_rates(sample[:, own], positive[rows]) >= LEAK_AUC
+        for name, columns in categories.items()
+        if len(columns) > 1
+        and leaking.isdisjoint(names[j] for j in columns)
+        and _separation_by_rates(sample[:, columns], positive[rows]) >= LEAK_AUC
     ]
     pairs = _duplicates(sample, stats)
     is_all = rows.size == positive.size
@@ -138,14 +138,14 @@ def inspect_sample(
         *_duplicate_warnings(names, pairs, None if is_all else rows.size),
         *_constant_warning([names[j] for j in constant]),
         *class_warnings(positive),
-        *_scale_warning(names, stats.spread, np.flatnonzero(used)),
+        *_scale_warning(names, stats.spread, np.flatnonzero(varying)),
     )
 
 
 def is_constant(column: np.ndarray) -> bool:
     """Whether there is at most one distinct value."""
-    known = column[~np.isnan(column)]
-    return known.size == 0 or bool((known == known[0]).all())
+    values = column[~np.isnan(column)]
+    return values.size == 0 or bool((values == values[0]).all())
 
 
 def is_identifier(name: str, column: np.ndarray) -> bool:
@@ -154,7 +154,7 @@ def is_identifier(name: str, column: np.ndarray) -> bool:
 
 
 class _Compared(NamedTuple):
-    """Some facts about columns, with an entry for each.
+    """Statistics of columns, with an entry for each.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class _Compared(NamedTuple):
     n_different, share : ndarray
         Distinct values, and their share of those that are not missing.
     auc : ndarray
-        Of the column alone, in either direction; 0.5 if it is uninformative.
+        AUC of the column alone, in either direction; 0.5 if it is uninformative.
     spread, projection : ndarray
         Standard deviation, and the standardised column in a random direction.
     """
@@ -181,7 +181,7 @@ _NOTHING = _Compared(*(np.zeros(0, bool),) * 2, *(np.zeros(0),) * 5)
 
 
 def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
-    """The columns, as rows of arrays that are not too large."""
+    """The columns as rows of arrays of limited size."""
     n_rows, n_columns = values.shape
     step = max(1, BLOCK_CELLS // max(1, n_rows))
     for j in range(0, n_columns, step):
@@ -193,17 +193,17 @@ def _compared(columns: np.ndarray, positive: np.ndarray) -> _Compared:
     order = np.argsort(columns, axis=1)
     ranked = np.take_along_axis(columns, order, axis=1)
     # Missing values come last.
-    known = ~np.isnan(ranked)
-    n_known = known.sum(axis=1)
+    present = ~np.isnan(ranked)
+    n_known = present.sum(axis=1)
     begins = np.ones(columns.shape, dtype=bool)
     begins[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    n_different = (begins & known).sum(axis=1)
+    n_different = (begins & present).sum(axis=1)
     ends = np.ones(columns.shape, dtype=bool)
     ends[:, :-1] = begins[:, 1:]
-    places = np.arange(n)
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=1)
-    last = np.minimum.accumulate(np.where(ends, places, n)[:, ::-1], axis=1)[:, ::-1]
-    hits = positive[order] & known
+    positions = np.arange(n)
+    first = np.maximum.accumulate(np.where(begins, positions, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends, positions, n)[:, ::-1], axis=1)[:, ::-1]
+    hits = positive[order] & present
     n_positive = hits.sum(axis=1)
     ranks = np.where(hits, 0.5 * (first + last) + 1.0, 0.0).sum(axis=1)
     n_pairs = n_positive * (n_known - n_positive)
@@ -213,7 +213,7 @@ def _compared(columns: np.ndarray, positive: np.ndarray) -> _Compared:
     direction = np.random.default_rng(0).normal(size=n)
     return _Compared(
         n_different <= 1,
-        ((ranked == np.round(ranked)) | ~known).all(axis=1),
+        ((ranked == np.round(ranked)) | ~present).all(axis=1),
         n_different,
         n_different / np.maximum(n_known, 1),
         auc,
@@ -223,7 +223,7 @@ def _compared(columns: np.ndarray, positive: np.ndarray) -> _Compared:
 
 
 def _standardised(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with mean 0 and variance 1, and 0 where a value is missing; deviations."""
+    """Rows with mean 0, variance 1 and 0 for missing values; standard deviations."""
     missing = np.isnan(columns)
     n_known = np.maximum(columns.shape[1] - missing.sum(axis=1), 1)
     means = np.where(missing, 0.0, columns).sum(axis=1) / n_known
@@ -233,49 +233,46 @@ def _standardised(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _separation_by_rates(flags: np.ndarray, positive: np.ndarray) -> float:
-    """AUC of a categorical variable: rates from half of the rows, for the others."""
-    some = np.random.default_rng(0).random(positive.size) < 0.5
-    counts = flags[some].sum(axis=0)
-    overall = positive[some].mean() if some.any() else 0.5
+    """AUC of a categorical variable by rates of one half of the rows, on the other."""
+    half = np.random.default_rng(0).random(positive.size) < 0.5
+    counts = flags[half].sum(axis=0)
+    overall = positive[half].mean() if half.any() else 0.5
     rates = np.where(
-        counts > 0, positive[some] @ flags[some] / np.maximum(counts, 1), overall
+        counts > 0, positive[half] @ flags[half] / np.maximum(counts, 1), overall
     )
-    return float(_compared((flags[~some] @ rates)[None], positive[~some]).auc[0])
+    return float(_compared((flags[~half] @ rates)[None], positive[~half]).auc[0])
 
 
 def _duplicates(sample: np.ndarray, stats: _Compared) -> list[tuple[int, int]]:
     """Pairs of columns that are equal up to shift and scale.
 
-    Only those with the same projection are compared.
+    Only columns with about the same projection are compared.
     """
     varying = np.flatnonzero(~stats.constant)
-    places = varying[np.argsort(stats.projection[varying], kind="stable")]
+    candidates = varying[np.argsort(stats.projection[varying], kind="stable")]
     tolerance = 1e-7 * np.sqrt(sample.shape[0])
-    near = np.diff(stats.projection[places]) <= tolerance
+    near = np.diff(stats.projection[candidates]) <= tolerance
     pairs = [
         (min(i, j), max(i, j))
-        for (i, j), is_near in zip(pairwise(places.tolist()), near, strict=True)
+        for (i, j), is_near in zip(pairwise(candidates.tolist()), near, strict=True)
         if is_near and _is_same(sample[:, i], sample[:, j])
     ]
     return sorted(pairs)
 
 
-def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
-    (first, second), _ = _standardised(np.stack([one, other]))
-    missing_alike = np.array_equal(np.isnan(one), np.isnan(other))
-    near = np.allclose(first, second, atol=1e-7) or np.allclose(
-        first, -second, atol=1e-7
-    )
-    return missing_alike and bool(near)
+def _is_same(a: np.ndarray, b: np.ndarray) -> bool:
+    (first, second), _ = _standardised(np.stack([a, b]))
+    is_near = any(np.allclose(first, sign * second, atol=1e-7) for sign in (1, -1))
+    return is_near and np.array_equal(np.isnan(a), np.isnan(b))
 
 
 def class_warnings(positive: np.ndarray) -> list[DataWarning]:
     """Warnings about the sizes of the two classes."""
     n_rare = int(min(positive.sum(), (~positive).sum()))
     share = n_rare / max(positive.size, 1)
-    found = []
+    warnings = []
     if share < RARE:
-        found.append(
+        warnings.append(
             DataWarning(
                 "imbalance",
                 f"One class has only {100 * share:.2g} % of the rows. A model that "
@@ -284,14 +281,14 @@ def class_warnings(positive: np.ndarray) -> list[DataWarning]:
             )
         )
     if n_rare < FEW:
-        found.append(
+        warnings.append(
             DataWarning(
                 "few",
                 f"The rarer class has only {n_rare:,} rows. Scores and selected "
                 "features could be quite different on other data.",
             )
         )
-    return found
+    return warnings
 
 
 def _leak_warning(columns: list[str]) -> list[DataWarning]:

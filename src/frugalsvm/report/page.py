@@ -29,11 +29,7 @@ SECTIONS = (
     ("data", "data", "The data"),
     ("reproduction", "again", "How to reproduce it"),
 )
-# Scores shown with the verdict.
-KEY_FIGURES = ("AUC", "accuracy")
-# And if the classes have weights.
-KEY_FIGURES_WEIGHTED = ("AUC", "balanced accuracy")
-# Weights below this fraction of the largest are zero but for solver tolerance.
+# Weights below this fraction of the largest are zero within solver tolerance.
 NEGLIGIBLE = 1e-6
 # Maximum number of rows in a table.
 N_SHOWN = 30
@@ -51,7 +47,13 @@ def render(report: Report) -> str:
     str
         A complete HTML document that loads nothing and runs nothing.
     """
-    jinja2 = _jinja()
+    try:
+        jinja2 = import_module("jinja2")
+    except ImportError as error:
+        raise ImportError(
+            "a report needs Jinja2, which is not installed: "
+            "pip install 'frugalsvm[cli]'."
+        ) from error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("frugalsvm.report"),
         autoescape=True,
@@ -87,8 +89,8 @@ def _frame(report: Report) -> dict[str, Any]:
 
 
 def _first(report: Report) -> dict[str, Any]:
-    """What stands first: warnings, and how well the model does."""
-    data, found = report.data, report.validation
+    """The headline: warnings, and the quality of the model."""
+    data, validation = report.data, report.validation
     texts = headline.all_warnings(
         () if data is None else data.warnings or (), map(headline.ended, report.remarks)
     )
@@ -98,23 +100,23 @@ def _first(report: Report) -> dict[str, Any]:
         "first_warnings": warnings,
         "more_warnings": n_more,
         "sentences": [headline.unseen(report)]
-        if found is None
-        else headline.quality(found, names, report.threshold, weights),
+        if validation is None
+        else headline.quality(validation, names, report.threshold, weights),
     }
 
 
 def _model(report: Report) -> dict[str, Any]:
-    features = sorted(report.features, key=lambda one: -abs(one.standardised))
-    most = max((abs(one.standardised) for one in features), default=0.0)
+    features = sorted(report.features, key=lambda f: -abs(f.standardised))
+    most = abs(features[0].standardised) if features else 0.0
     features = [
-        replace(one, weight=0.0, standardised=0.0)
+        replace(feature, weight=0.0, standardised=0.0)
         # No training row has a value that is unknown to the model.
-        if abs(one.standardised) < NEGLIGIBLE * most and one.scale != 0.0
-        else one
-        for one in features
+        if abs(feature.standardised) < NEGLIGIBLE * most and feature.scale != 0.0
+        else feature
+        for feature in features
     ]
     blocks = _blocks(features)
-    features = [one for block in blocks for one in block]
+    features = [feature for block in blocks for feature in block]
     folds = report.validation is not None
     return {
         "features": features,
@@ -124,33 +126,32 @@ def _model(report: Report) -> dict[str, Any]:
         "shows_folds": folds and any(f.folds_selecting is not None for f in features),
         "budget": words.sentence(words.budget(report.verdict)),
         # Alternatives are about columns of categories, or about single categories.
-        "selected": {
-            name for one in features for name in (one.name, one.column, one.group)
-        },
+        "selected": {name for f in features for name in (f.name, f.column, f.group)},
     }
 
 
 def _blocks(features: list[SelectedFeature]) -> list[list[SelectedFeature]]:
     """The columns of each feature together, in the order of the first of them."""
     blocks: dict[str, list[SelectedFeature]] = {}
-    for place, one in enumerate(features):
-        key = f"{place}" if one.group is None else f"group {one.group}"
-        blocks.setdefault(key, []).append(one)
+    for index, feature in enumerate(features):
+        key = f"{index}" if feature.group is None else f"group {feature.group}"
+        blocks.setdefault(key, []).append(feature)
     return list(blocks.values())
 
 
 def _quality(report: Report) -> dict[str, Any]:
-    found = report.validation
-    if found is None:
+    validation = report.validation
+    if validation is None:
         return {"key_figures": [], "confusion": [], "roc": "", "calibration": ""}
-    shown = KEY_FIGURES_WEIGHTED if report.verdict.class_weight else KEY_FIGURES
+    is_weighted = bool(report.verdict.class_weight)
+    names = ("AUC", "balanced accuracy" if is_weighted else "accuracy")
+    scores = map(validation.score, names)
     return {
-        "key_figures": [
-            one for name in shown if (one := found.score(name)) is not None
-        ],
-        "confusion": found.confusion.tolist(),
-        "roc": _figure(figures.roc_figure, found.roc),
-        "calibration": _figure(figures.calibration_figure, found.calibration),
+        # Shown with the verdict.
+        "key_figures": [score for score in scores if score is not None],
+        "confusion": validation.confusion.tolist(),
+        "roc": _figure(figures.roc_figure, validation.roc),
+        "calibration": _figure(figures.calibration_figure, validation.calibration),
     }
 
 
@@ -194,7 +195,7 @@ def _rest(report: Report) -> dict[str, Any]:
 
 
 def _figure(draw: Callable[[Any], str], section: Any) -> str:
-    """A figure as HTML; empty if there is nothing to draw."""
+    """A figure as HTML; empty without its section."""
     return "" if section is None else draw(section)
 
 
@@ -223,14 +224,3 @@ def write_report(report: Report, path: str | PathLike[str]) -> None:
     """
     text = render(report)
     write_whole(Path(path), lambda file: file.write(text.encode()))
-
-
-def _jinja() -> Any:
-    """The package, or an error that says how to get it."""
-    try:
-        return import_module("jinja2")
-    except ImportError as error:
-        raise ImportError(
-            "a report needs Jinja2, which is not installed: "
-            "pip install 'frugalsvm[cli]'."
-        ) from error

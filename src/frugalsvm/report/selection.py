@@ -22,15 +22,15 @@ from .displays import (
 
 
 class SelectionDisplay:
-    """Features by runs: what each run selected, the most frequent feature first.
+    """Features selected by each run, the most frequent feature first.
 
     Parameters
     ----------
     masks : array-like of bool of shape (n_runs, n_features)
-        What each run selected.
+        The features selected by each run.
     names : sequence of str
     runs : str, default="runs"
-        What to call the runs in the axis label.
+        The name of the runs in the axis label.
 
     Attributes
     ----------
@@ -88,16 +88,16 @@ class SelectionDisplay:
         max_display : int, default=25
             Maximum number of features shown.
         runs : str, default="folds"
-            What the estimators are.
+            The name of the estimators in the axis label.
 
         Returns
         -------
         SelectionDisplay
         """
-        opened = [open_fitted(one) for one in estimators]
+        opened = [open_fitted(estimator) for estimator in estimators]
         if not opened:
             raise ValueError("estimators is empty: there is nothing to draw.")
-        masks = [one.column_support() for one in opened]
+        masks = [fitted.column_support() for fitted in opened]
         display = cls(masks, opened[0].column_names, runs)
         return display.plot(ax=ax, max_display=max_display)
 
@@ -154,12 +154,9 @@ def draw_cells(ax: Any, cells: np.ndarray, colours: list[str]) -> Any:
 
 # --- Near-optimal supports as a matrix of features and models -------------------------
 
-# Inches per objective shown on the axis.
-TICK_WIDTH = 1.0
-
 
 class SupportsDisplay:
-    """Features by models: which model uses which feature, the best model first.
+    """Features used by each model, the best model first.
 
     Features that every model needs are in a different colour.
 
@@ -171,9 +168,9 @@ class SupportsDisplay:
         Names of all features.
     objectives : array-like of shape (n_models,)
     indispensable : iterable of int, default=None
-        Features in a different colour; None for those that all models use.
+        Features in a different colour, by default those that all models use.
     complete : bool, default=True
-        Whether these are all models; if not, the axis label says so.
+        Whether these are all models; else the axis label says that there may be more.
 
     Attributes
     ----------
@@ -190,16 +187,16 @@ class SupportsDisplay:
         indispensable: Iterable[int] | None = None,
         complete: bool = True,
     ) -> None:
-        given = [np.asarray(one, dtype=np.int64).ravel() for one in supports]
+        arrays = [np.asarray(support, dtype=np.int64).ravel() for support in supports]
         values = np.asarray(objectives, dtype=np.float64)
-        if not given or values.shape != (len(given),):
+        if not arrays or values.shape != (len(arrays),):
             raise ValueError(
                 f"there must be at least one model, and an objective for each; got "
-                f"{len(given)} supports and objectives of shape {values.shape}."
+                f"{len(arrays)} supports and objectives of shape {values.shape}."
             )
         self.names = [str(name) for name in names]
-        masks = np.zeros((len(given), len(self.names)), dtype=bool)
-        for mask, support in zip(masks, given, strict=True):
+        masks = np.zeros((len(arrays), len(self.names)), dtype=bool)
+        for mask, support in zip(masks, arrays, strict=True):
             if support.size and not 0 <= support.min() <= support.max() < mask.size:
                 raise ValueError(
                     f"support {support.tolist()} has a feature outside 0 to "
@@ -216,7 +213,7 @@ class SupportsDisplay:
     @classmethod
     def from_near_optimal(
         cls,
-        found: Any,
+        near_optimal: Any,
         *,
         names: Sequence[str] | None = None,
         ax: Any = None,
@@ -230,10 +227,10 @@ class SupportsDisplay:
 
         Parameters
         ----------
-        found : object
+        near_optimal : object
         names : sequence of str, default=None
-            Names of all features; ``found.feature_names`` if it has them, else x0, x1
-            and so on.
+            Names of all features; ``near_optimal.feature_names`` if it has them, else
+            x0, x1 and so on.
         ax : matplotlib Axes, default=None
         max_display, max_models : int, default=25 and 60
             Maximum numbers of features and models shown.
@@ -242,17 +239,17 @@ class SupportsDisplay:
         -------
         SupportsDisplay
         """
-        supports = [np.asarray(one, dtype=np.int64) for one in found.supports]
+        supports = [np.asarray(s, dtype=np.int64) for s in near_optimal.supports]
         if names is None:
-            names = getattr(found, "feature_names", None)
+            names = getattr(near_optimal, "feature_names", None)
         if names is None:
-            last = max((int(one.max()) for one in supports if one.size), default=-1)
+            last = max((int(s.max()) for s in supports if s.size), default=-1)
             names = [f"x{j}" for j in range(last + 1)]
-        roles, needed = getattr(found, "roles", None), None
+        roles, needed = getattr(near_optimal, "roles", None), None
         if roles is not None:
-            needed = [one.feature for one in roles if one.role == "indispensable"]
-        complete = getattr(found, "complete", True)
-        display = cls(supports, names, found.objectives, needed, complete)
+            needed = [role.feature for role in roles if role.role == "indispensable"]
+        complete = getattr(near_optimal, "complete", True)
+        display = cls(supports, names, near_optimal.objectives, needed, complete)
         return display.plot(ax=ax, max_display=max_display, max_models=max_models)
 
     def plot(
@@ -283,8 +280,8 @@ class SupportsDisplay:
         ax = new_axes(ax, rows_width(names), rows_height(shown.size) + 0.3)
         self.mesh_ = draw_cells(ax, cells, [LIGHT_GREY, BLUE, ORANGE])
         name_rows(ax, names)
-        of_all = ["all" if counts[j] == n_models else f"{counts[j]:,}" for j in shown]
-        note_rows(ax, of_all)
+        notes = ["all" if counts[j] == n_models else f"{counts[j]:,}" for j in shown]
+        note_rows(ax, notes)
         self._mark_objectives(ax, cells.shape[1])
         note_more(ax, order.size - shown.size, "features")
         self.ax_, self.figure_ = ax, ax.figure
@@ -294,12 +291,13 @@ class SupportsDisplay:
         """Label some models with their distance from the best."""
         best = self.objectives[0]
         excess = 100 * (self.objectives - best) / abs(best or 1.0)
-        room = ax.get_window_extent().width / ax.figure.dpi
-        n_ticks = int(min(max(2, room / TICK_WIDTH), n_shown))
+        # An objective per inch of the axis.
+        inches = ax.get_window_extent().width / ax.figure.dpi
+        n_ticks = int(min(max(2, inches), n_shown))
         ticks = np.unique(np.linspace(0, n_shown - 1, n_ticks).astype(int))
         ax.set_xticks(ticks, [f"+{excess[t]:.2g} %" if t else "best" for t in ticks])
         ax.tick_params(axis="x", length=0)
         n_models = len(self.masks)
         which = f"{n_models:,}" if n_shown == n_models else f"{n_shown} of {n_models:,}"
-        found = "" if self.complete else " found (there may be more)"
-        ax.set_xlabel(f"{which} models{found}, by objective")
+        remark = "" if self.complete else " found (there may be more)"
+        ax.set_xlabel(f"{which} models{remark}, by objective")

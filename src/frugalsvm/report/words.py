@@ -1,4 +1,4 @@
-"""Formats numbers and words findings for the report."""
+"""Numbers and results as text, for reports and the terminal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NONE = "\N{EN DASH}"
 LEAST = 1e-5
 # Scores that are not shown in percent.
 PLAIN_SCORES = ("AUC", "Brier score", "log loss")
-# What ended the search for other choices of features.
+# Why the search for other choices of features is incomplete.
 SEARCH_ENDED = {
     "time limit": "the search stopped at the time limit",
     "node limit": "the search stopped at the node limit",
@@ -61,7 +61,7 @@ def minus(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with some digits; a dash if there is none."""
+    """A number with significant digits; a dash for a missing one."""
     if value is None or not math.isfinite(value):
         return NONE
     if value != 0 and (abs(value) >= 1e6 or abs(value) < 1e-4):
@@ -132,7 +132,7 @@ def count(n: int) -> str:
 
 
 def features(n: int) -> str:
-    """A number of features, in words."""
+    """A number of features."""
     return "1 feature" if n == 1 else f"{n:,} features"
 
 
@@ -156,13 +156,13 @@ def sentence(text: str) -> str:
 
 
 def label(report: Report, k: int) -> str:
-    """The name of a class, preceded by the target if it is just a number."""
+    """The name of class ``k``; see :func:`named`."""
     name = report.classes[k]
     return name if report.data is None else named(name, report.data.target)
 
 
 def named(name: str, target: str) -> str:
-    """The same, from the names of the class and of the target."""
+    """The name of a class, preceded by that of the target if it is just a number."""
     return f"{target}{NARROW}={NARROW}{name}" if _is_bare(name) else name
 
 
@@ -180,7 +180,7 @@ def _is_bare(name: str) -> bool:
 
 
 def direction(report: Report, feature: SelectedFeature) -> str:
-    """Which class a feature points to."""
+    """The class to which a feature points."""
     if feature.weight == 0:
         return "practically no weight"
     towards = label(report, int(feature.weight > 0))
@@ -191,14 +191,14 @@ def direction(report: Report, feature: SelectedFeature) -> str:
     return f"higher values point to “{towards}”"
 
 
-def columns_of_one(feature: Sequence[SelectedFeature]) -> str:
-    """What the columns of one feature are."""
-    if any(one.kind == MISSING for one in feature):
+def group_note(columns: Sequence[SelectedFeature]) -> str:
+    """A note on a feature of several columns."""
+    if any(column.kind == MISSING for column in columns):
         return "one feature: a number, and a weight for being missing"
     return "one feature, with a weight for each of its values"
 
 
-def one_unit(feature: SelectedFeature) -> str:
+def change_per_unit(feature: SelectedFeature) -> str:
     """The score change per unit."""
     change = signed(feature.weight)
     if feature.kind == CATEGORY:
@@ -208,7 +208,7 @@ def one_unit(feature: SelectedFeature) -> str:
     return f"{change} per {feature.unit or 'unit'}"
 
 
-def one_step(feature: SelectedFeature) -> str:
+def change_per_deviation(feature: SelectedFeature) -> str:
     """The score change per standard deviation."""
     change = signed(feature.standardised)
     if feature.scale is None or feature.kind in (CATEGORY, MISSING):
@@ -220,70 +220,71 @@ def one_step(feature: SelectedFeature) -> str:
 # --- alternatives --------------------------------------------------------------------
 
 
-def alternatives(found: AlternativesSummary) -> str:
-    """How many other choices there are, and how certain the number is."""
-    within = percent(found.tolerance)
-    if found.n_models == 1 and not found.complete:
+def alternatives(summary: AlternativesSummary) -> str:
+    """The number of other choices, and how certain it is."""
+    within = percent(summary.tolerance)
+    if summary.n_models == 1 and not summary.complete:
         tried = ""
         # A list limited to one model may have had no room for others.
-        if found.n_exchanges and all(one.role != "replaceable" for one in found.roles):
+        is_replaceable = any(f.role == "replaceable" for f in summary.roles)
+        if summary.n_exchanges and not is_replaceable:
             tried = (
-                f" None of the {found.n_exchanges:,} single-feature exchanges that "
+                f" None of the {summary.n_exchanges:,} single-feature exchanges that "
                 "were tried is."
             )
         return (
             f"It is not known whether other choices of features are within {within} of "
             f"the best fit, because the search was not completed.{tried}"
         )
-    if found.n_models == 1:
+    if summary.n_models == 1:
         text = f"One choice of features is within {within} of the best fit"
     else:
         text = (
-            f"{sentence(count(found.n_models))} choices of features are within "
+            f"{sentence(count(summary.n_models))} choices of features are within "
             f"{within} of the best fit"
         )
-    if found.complete:
+    if summary.complete:
         return f"{text}. It has been proved that there is no other."
-    if found.complete_up_to > 0:
+    if summary.complete_up_to > 0:
         return (
-            f"{text}, among those searched. Up to {at_least(found.complete_up_to)}, "
+            f"{text}, among those searched. Up to {at_least(summary.complete_up_to)}, "
             "the list is proved complete."
         )
     return f"{text}, among those searched. There may be many more."
 
 
-def unproved(found: AlternativesSummary) -> str:
-    """What is proved about features if choices may be missing, and why no more."""
-    needed = [one.name for one in found.roles if one.role == "indispensable"]
+def unproved(summary: AlternativesSummary) -> str:
+    """The features proved indispensable by an incomplete search, and why it ended."""
+    needed = tuple(f.name for f in summary.roles if f.role == "indispensable")
     proved = "No feature has been proved to be in all such choices"
     if needed:
-        names = listed(tuple(needed), N_NAMED)
+        names = listed(needed, N_NAMED)
         proved = f"It has been proved that all such choices need {names}"
-    ended = SEARCH_ENDED.get(found.status, "the search was not completed")
+    ended = SEARCH_ENDED.get(summary.status, "the search was not completed")
     return (
         f"{proved}; {ended}. To search further, run frugalsvm alternatives with a "
         "larger --time-limit or --limit, or a smaller --tolerance."
     )
 
 
-def roles(found: AlternativesSummary) -> str:
-    """What the roles in the table mean."""
-    there = {one.role for one in found.roles}
-    return " ".join(text for role, text in ROLES.items() if role in there)
+def roles(summary: AlternativesSummary) -> str:
+    """The meaning of the roles in the table."""
+    present = {feature.role for feature in summary.roles}
+    return " ".join(text for role, text in ROLES.items() if role in present)
 
 
-def replacements(one: FeatureAlternatives) -> str:
-    """What can replace a feature."""
-    if one.role == "replaceable" and not one.replaced_by:
+def replacements(feature: FeatureAlternatives) -> str:
+    """The features that can replace one."""
+    if feature.role == "replaceable" and not feature.replaced_by:
         return "several others together"
-    return listed(one.replaced_by, N_NAMED)
+    return listed(feature.replaced_by, N_NAMED)
 
 
 # --- the other sections --------------------------------------------------------------
 
 
 def meaning(report: Report, name: str) -> str:
-    """What a score measures."""
+    """The meaning of a score."""
     first, second = label(report, 0), label(report, 1)
     return {
         "accuracy": "rows classified correctly",
@@ -295,7 +296,7 @@ def meaning(report: Report, name: str) -> str:
 
 
 def mistakes(report: Report) -> str:
-    """The confusion matrix in words."""
+    """The confusion matrix in sentences."""
     assert report.validation is not None
     (_, false), (missed, _) = report.validation.confusion.tolist()
     n_first, n_second = report.validation.confusion.sum(axis=1).tolist()
@@ -313,31 +314,31 @@ def _were(n: int) -> str:
 
 
 def path(report: Report) -> str:
-    """What the path shows, in a few sentences."""
-    found = report.path
-    assert found is not None
-    if found.scores is None:
-        return _fits(report, found)
-    own = found.chosen_score
-    if own is None or found.chosen is None:
+    """A summary of the path over budgets."""
+    path = report.path
+    assert path is not None
+    if path.scores is None:
+        return _fits(report, path)
+    score = path.chosen_score
+    if score is None or path.chosen is None:
         return "How the result depends on the number of features."
-    known = np.flatnonzero(np.isfinite(found.scores))
-    best = int(known[np.argmax(found.scores[known])])
-    budget, name = int(found.budgets[best]), found.score_name
-    if budget == found.chosen:
-        return f"The choice of {features(found.chosen)} has the best mean {name}."
-    reach = "reaches" if found.chosen == 1 else "reach"
+    indices = np.flatnonzero(np.isfinite(path.scores))
+    best = int(indices[np.argmax(path.scores[indices])])
+    budget, name = int(path.budgets[best]), path.score_name
+    if budget == path.chosen:
+        return f"The choice of {features(path.chosen)} has the best mean {name}."
+    reach = "reaches" if path.chosen == 1 else "reach"
     return (
-        f"The best mean {name}, {rate(float(found.scores[best]), name)}, needs "
-        f"{features(budget)}; {features(found.chosen)} {reach} {rate(own, name)}."
+        f"The best mean {name}, {rate(float(path.scores[best]), name)}, needs "
+        f"{features(budget)}; {features(path.chosen)} {reach} {rate(score, name)}."
     )
 
 
-def _fits(report: Report, found: BudgetPath) -> str:
-    """What a path without scores shows, and what it does not."""
+def _fits(report: Report, path: BudgetPath) -> str:
+    """A summary of a path without scores, and its limits."""
     text = "This is how well models of fewer or more features fit these data"
-    if found.chosen is not None:
-        n, most = report.verdict.n_selected, found.chosen
+    if path.chosen is not None:
+        n, most = report.verdict.n_selected, path.chosen
         uses = f" and uses {count(n)}" if n < most else ""
         text = f"The model may use up to {features(most)}{uses}. {text}"
     return (
@@ -348,8 +349,8 @@ def _fits(report: Report, found: BudgetPath) -> str:
 
 
 def counting(report: Report) -> str:
-    """What counts as a feature, if some have several columns."""
-    kinds = {one.kind for one in report.features}
+    """The rule of counting features, if some have several columns."""
+    kinds = {feature.kind for feature in report.features}
     texts = []
     if CATEGORY in kinds and report.split_categories is not None:
         texts.append(
@@ -357,7 +358,7 @@ def counting(report: Report) -> str:
             if report.split_categories
             else "A column of categories is one feature, however many it has."
         )
-    if any(one.kind == MISSING and one.group is not None for one in report.features):
+    if any(f.kind == MISSING and f.group is not None for f in report.features):
         texts.append(
             "A number and the column that says where it is missing are one feature."
         )
@@ -370,7 +371,7 @@ def counting(report: Report) -> str:
 
 
 def checked(data: DataSummary) -> str:
-    """What was looked for in the columns, where nothing was found, and how."""
+    """The checks of columns, if they found nothing, and the rows that they used."""
     if data.warnings is None:
         return (
             "The columns were not checked: one may be a duplicate, number the rows or "
@@ -390,15 +391,9 @@ def checked(data: DataSummary) -> str:
     return " ".join(texts)
 
 
-# --- Words about what is proved, which is never how well a model predicts -------------
+# --- Proofs, which never say how well a model predicts --------------------------------
 
-# A bound with a larger gap says next to nothing.
-NOTHING_PROVED = 0.99
-# Said with every proof that is complete.
-NOT_ACCURACY = (
-    "That is about the fit to these data, not about how often the model is right."
-)
-# How a run ended, if it stopped early.
+# Endings of runs that stopped early.
 ENDINGS = {
     "time limit": "The search stopped at the time limit.",
     "node limit": "The search stopped at the node limit.",
@@ -409,7 +404,7 @@ ENDINGS = {
 
 
 def proof(verdict: Verdict) -> str:
-    """What is proved about the choice of features.
+    """The proved bound on the choice of features.
 
     The wording makes clear that a large gap does not mean a bad model.
     """
@@ -422,10 +417,15 @@ def proof(verdict: Verdict) -> str:
         less = f" by more than {at_most(verdict.gap)}" if verdict.gap > 0 else ""
         text = f"It has been proved that no other choice of {within} fits these data "
         text += f"better{less} {at}."
-        return " ".join(one for one in (text, spare, NOT_ACCURACY) if one)
+        caution = (
+            "That is about the fit to these data, not about how often the model is "
+            "right."
+        )
+        return " ".join(filter(None, (text, spare, caution)))
     ending = ENDINGS.get(verdict.status, "")
     text = f"No better choice of {within} was found."
-    if verdict.gap < NOTHING_PROVED:
+    # A bound with a larger gap says next to nothing.
+    if verdict.gap < 0.99:
         text += (
             " It has been proved that none fits these data better by more than "
             f"{at_most(verdict.gap)} {at}; how much of this is achievable is not "
@@ -437,11 +437,11 @@ def proof(verdict: Verdict) -> str:
             " The proof that there is none has hardly begun; this says nothing about "
             "how good the model is."
         )
-    return " ".join(one for one in (ending, text, spare) if one)
+    return " ".join(filter(None, (ending, text, spare)))
 
 
 def unused(n_used: int, n_allowed: int | None, gap: float, status: str) -> str:
-    """That more features bring nothing, if fewer are used than allowed."""
+    """A note that more features would not help, if fewer are used than allowed."""
     if n_allowed is None or not 0 < n_used < n_allowed:
         return ""
     text = f"{sentence(count(n_used))} of the {count(n_allowed)} allowed "
@@ -453,26 +453,26 @@ def unused(n_used: int, n_allowed: int | None, gap: float, status: str) -> str:
 
 
 def setting(verdict: Verdict) -> str:
-    """What the fit is measured by: C, and class weights if there are any."""
+    """The setting of the fit: C, and class weights if there are any."""
     weights = ", with class weights" if verdict.class_weight else ""
     return f"C{NARROW}={NARROW}{number(verdict.C, 6)}{weights}"
 
 
 def budget(verdict: Verdict) -> str:
     """The limits on the choice of features, and on the signs of weights."""
-    more = ""
+    extra = ""
     if verdict.included:
-        more = f" with {listed(verdict.included, N_NAMED)} among them"
+        extra = f" with {listed(verdict.included, N_NAMED)} among them"
     if verdict.signs:
-        more += f" (signs of weights: {verdict.signs})"
+        extra += f" (signs of weights: {verdict.signs})"
     if verdict.max_features is None:
         text = "features within the budget" if verdict.max_cost else "features"
-        return text + more
+        return text + extra
     noun = "feature" if verdict.max_features == 1 else "features"
     text = f"at most {count(verdict.max_features)} {noun}"
     if verdict.max_cost is not None:
         text += f" with a total cost of at most {number(verdict.max_cost, 6)}"
-    return text + more
+    return text + extra
 
 
 def standing(verdict: Verdict) -> tuple[str, str]:
@@ -489,17 +489,18 @@ def bound(verdict: Verdict) -> str:
     return number(verdict.lower_bound, 6) if math.isfinite(verdict.gap) else "none"
 
 
-def cases(found: CertificateSummary) -> str:
+def cases(certificate: CertificateSummary) -> str:
     """The size of a proof."""
-    leaves = "1 case" if found.n_leaves == 1 else f"{found.n_leaves:,} cases"
-    if found.n_fixings == 0:
+    n_leaves, n_fixings = certificate.n_leaves, certificate.n_fixings
+    leaves = "1 case" if n_leaves == 1 else f"{n_leaves:,} cases"
+    if n_fixings == 0:
         return leaves
-    more = "1 exclusion" if found.n_fixings == 1 else f"{found.n_fixings:,} exclusions"
-    return f"{leaves} and {more}"
+    fixings = "1 exclusion" if n_fixings == 1 else f"{n_fixings:,} exclusions"
+    return f"{leaves} and {fixings}"
 
 
 def meaning_of_proof(verdict: Verdict) -> str:
-    """What the bound and the gap mean."""
+    """The meaning of the bound."""
     text = (
         "The fit of a model is measured by its objective: training errors plus the "
         "size of the weights. The bound is a theorem about all choices of "
