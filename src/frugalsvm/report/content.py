@@ -532,10 +532,7 @@ def alternatives_of(near_optimal: NearOptimal) -> AlternativesSummary:
 
 
 def certificate_of(
-    certificate: Certificate,
-    *,
-    file: str | None = None,
-    command: str | None = None,
+    certificate: Certificate, *, file: str | None = None, command: str | None = None
 ) -> CertificateSummary:
     """The claims of a certificate, as the checker prints them."""
     arrays = certificate.arrays

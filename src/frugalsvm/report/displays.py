@@ -110,10 +110,7 @@ class WeightsDisplay:
     """
 
     def __init__(
-        self,
-        weights: Any,
-        names: Sequence[str],
-        classes: Sequence[Any] | None = None,
+        self, weights: Any, names: Sequence[str], classes: Sequence[Any] | None = None
     ) -> None:
         self.weights = np.asarray(weights, dtype=np.float64)
         self.names = [str(name) for name in names]

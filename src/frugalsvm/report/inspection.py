@@ -108,9 +108,8 @@ def inspect_sample(
     blocks = [_compared(block, positive[rows]) for block in _blocks(sample)]
     entries = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
     stats = _Compared(*entries) if blocks else _NOTHING
-    constant = [
-        j for j in np.flatnonzero(stats.constant).tolist() if is_constant(whole(j))
-    ]
+    candidates = np.flatnonzero(stats.constant).tolist()
+    constant = [names[j] for j in candidates if is_constant(whole(j))]
     numbered = np.flatnonzero(stats.whole & (stats.n_different >= ID_ROWS))
     ids = [
         j
@@ -133,10 +132,25 @@ def inspect_sample(
     pairs = _duplicates(sample, stats)
     is_all = rows.size == positive.size
     return (
-        *_leak_warning(leaks),
-        *_id_warning([names[j] for j in ids]),
+        *_column_warning(
+            "leak",
+            leaks,
+            f"alone separate{_s(leaks)} the classes almost perfectly. Make sure that "
+            "such a column is known before the outcome; it may be the outcome itself "
+            "in another form.",
+        ),
+        *_column_warning(
+            "id",
+            [names[j] for j in ids],
+            f"look{_s(ids)} like a row or person number. Such a column says nothing "
+            "about new rows: exclude it.",
+        ),
         *_duplicate_warnings(names, pairs, None if is_all else rows.size),
-        *_constant_warning([names[j] for j in constant]),
+        *_column_warning(
+            "constant",
+            constant,
+            f"{'is' if len(constant) == 1 else 'are'} constant and cannot be selected.",
+        ),
         *class_warnings(positive),
         *_scale_warning(names, stats.spread, np.flatnonzero(varying)),
     )
@@ -291,25 +305,11 @@ def class_warnings(positive: np.ndarray) -> list[DataWarning]:
     return warnings
 
 
-def _leak_warning(columns: list[str]) -> list[DataWarning]:
+def _column_warning(kind: str, columns: list[str], text: str) -> list[DataWarning]:
+    """A warning about columns, if there are any; ``text`` follows their names."""
     if not columns:
         return []
-    text = (
-        f"{_named(columns)} alone separate{_s(columns)} the classes almost perfectly. "
-        "Make sure that such a column is known before the outcome; it may be the "
-        "outcome itself in another form."
-    )
-    return [DataWarning("leak", text, tuple(columns))]
-
-
-def _id_warning(columns: list[str]) -> list[DataWarning]:
-    if not columns:
-        return []
-    text = (
-        f"{_named(columns)} look{_s(columns)} like a row or person number. Such a "
-        "column says nothing about new rows: exclude it."
-    )
-    return [DataWarning("id", text, tuple(columns))]
+    return [DataWarning(kind, f"{_named(columns)} {text}", tuple(columns))]
 
 
 def _duplicate_warnings(
@@ -325,14 +325,6 @@ def _duplicate_warnings(
         "is selected is arbitrary."
     )
     return [DataWarning("duplicate", text, columns)]
-
-
-def _constant_warning(columns: list[str]) -> list[DataWarning]:
-    if not columns:
-        return []
-    verb = "is" if len(columns) == 1 else "are"
-    text = f"{_named(columns)} {verb} constant and cannot be selected."
-    return [DataWarning("constant", text, tuple(columns))]
 
 
 def _scale_warning(
@@ -356,5 +348,5 @@ def _named(columns: Sequence[str], between: str = ", ") -> str:
     return listed(columns, N_NAMED, between=between)
 
 
-def _s(columns: Sequence[str]) -> str:
+def _s(columns: Sequence[object]) -> str:
     return "s" if len(columns) == 1 else ""
