@@ -12,7 +12,7 @@ import typer
 
 from . import alternatives, export, fit, path, predict, scorecard, verify
 from . import options as opt
-from .entry import own_version
+from .entry import package_version
 from .session import Session, command
 
 app = typer.Typer(
@@ -28,7 +28,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(own_version())
+        typer.echo(package_version())
         raise typer.Exit
 
 

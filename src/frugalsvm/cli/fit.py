@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,9 @@ from .session import (
     UsageProblem,
     message,
 )
-from .validation import Stages
+
+if TYPE_CHECKING:
+    from .validation import Stages
 
 # --- Files that ``frugalsvm fit`` writes: report, model and certificate ---------------
 
@@ -125,7 +127,7 @@ class Run:
         from ..estimators.folds import possible_folds
         from .choosing import fit_all
         from .levels import check_signed_levels
-        from .validation import inner_folds
+        from .validation import Stages, inner_folds
 
         with Panel(self.session) as panel:
             data, preparation, costs = source.load(self.session, panel)

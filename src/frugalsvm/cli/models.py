@@ -30,7 +30,7 @@ from ..tables.columns import Texts, UnclearNumbers, check_clear, listed
 from ..tables.excel import USUAL, Layout
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.prepared_columns import NumberColumn, as_texts
-from .entry import own_version
+from .entry import package_version
 from .options import check_names, combined
 
 # Maximum number of rows that a warning lists.
@@ -60,7 +60,7 @@ def portable_model(
         PREPARATION: preparation.restricted(columns).to_json(),
         "target": preparation.target,
         "C": repr(fit.conditions.loss),
-        "made by": f"frugalsvm {own_version()}",
+        "made by": f"frugalsvm {package_version()}",
     }
     weights = fit.conditions.class_weight
     if weights is not None and weights.is_weighted:
