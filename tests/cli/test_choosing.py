@@ -246,7 +246,7 @@ def test_a_fast_choice_does_less(data):
         found = choosing.choose(table, Conditions("auto", "auto"), Search(effort), 3)
         folds = found.found.folds
         work[effort] = sum(fold.n_solves + fold.scores.size for fold in folds)
-        assert bool(choosing.left_out_words(found.work, found.given)) == (
+        assert bool(choosing.omission_text(found.work, found.given)) == (
             effort == "fast"
         )
     assert work["fast"] < 0.8 * work["normal"]

@@ -56,7 +56,7 @@ MOST_BYTES = 2**28
 MOST_SAMPLES = 2000
 
 
-class Chosen(NamedTuple):
+class FinalChoice(NamedTuple):
     """Budget and C that were chosen on all rows, and from what.
 
     Attributes
@@ -166,8 +166,8 @@ def choose(
     )
     limit = search.time_limit
     limit = None if limit is None else SHARE_OF_FOLDS * limit
-    on_plan(plan_words(work, possible, used.size - used.size // possible))
-    left_out = left_out_words(work, conditions)
+    on_plan(plan_text(work, possible, used.size - used.size // possible))
+    left_out = omission_text(work, conditions)
     if left_out:
         on_plan(left_out)
     found = watched_folds(
@@ -189,7 +189,7 @@ def _grid_work(
     conditions: Conditions, search: Search, preparation: Preparation
 ) -> GridWork:
     """What every fold of a choice does."""
-    sides = conditions.sides(preparation)
+    sides = conditions.constraints(preparation)
     included = np.unique(np.array(sides["include"], dtype=np.int64))
     n = len(conditions.names(preparation))
     budgets: list[int] | str = AUTO
@@ -213,7 +213,7 @@ def _grid_work(
     )
 
 
-def plan_words(work: GridWork, folds: int, n_rows: int) -> str:
+def plan_text(work: GridWork, folds: int, n_rows: int) -> str:
     """What is going to be compared."""
     limits = numbers(work.budgets.tolist())
     words = f"comparing feature limit{'s' * (work.budgets.size > 1)} {limits}"
@@ -226,7 +226,7 @@ def plan_words(work: GridWork, folds: int, n_rows: int) -> str:
     return words
 
 
-def left_out_words(work: GridWork, conditions: Conditions) -> str:
+def omission_text(work: GridWork, conditions: Conditions) -> str:
     """What the effort leaves out of a choice; empty if nothing."""
     if work.pace is STEADY:
         return ""
@@ -284,7 +284,7 @@ class GridChoice:
         limit = self.search.time_limit
         return None if limit is None else max(0.0, limit - self.found.seconds)
 
-    def on_all(self) -> Chosen:
+    def fit_all_rows(self) -> FinalChoice:
         """Fit all rows with all that was compared; the choice is then final."""
         found, left = self.found, self.time_left
         share = None if left is None else SHARE_OF_PATH * left
@@ -305,13 +305,13 @@ class GridChoice:
             # If it takes longer, kernels were compiled, which is not counted.
             left -= min(share, time.perf_counter() - started)
         cells = finished_cells(found.folds)
-        return Chosen(
+        return FinalChoice(
             self._chosen(fitted.choice),
             fitted.path,
             fitted.result.selected,
             tuple(int(self.work.budgets[j]) for _, j in cells),
             found.n_shortened,
-            left_out_words(self.work, self.given),
+            omission_text(self.work, self.given),
             found.was_late,
             found.was_interrupted or fitted.was_interrupted,
             found.seconds,
@@ -386,7 +386,7 @@ class Fit:
         In standardised units.
     conditions : Conditions
         With the budget and the C that were chosen.
-    choice : Chosen or None
+    choice : FinalChoice or None
         How they were chosen, if they were.
     chosen : tuple of str
         Which of "budget" and "C" were chosen.
@@ -404,7 +404,7 @@ class Fit:
     preparation: Preparation
     result: Result
     conditions: Conditions
-    choice: Chosen | None = None
+    choice: FinalChoice | None = None
     chosen: tuple[str, ...] = ()
     was_interrupted: bool = False
     calibration: Sigmoid | None = None
@@ -453,7 +453,7 @@ def fit_all(
     ``on_plan`` and ``on_step`` are for the choice. A hold begins as soon as there is a
     choice or, without one, when the search begins.
     """
-    choice, chosen, limit = None, conditions.open_ones, search.time_limit
+    choice, chosen, limit = None, conditions.open_parameters, search.time_limit
     support, has_ended = None, False
     preparation = data.prepare()
     if conditions.is_open:
@@ -468,7 +468,7 @@ def fit_all(
             on_plan=on_plan,
         )
         on_phase("fitting all rows with what was compared")
-        choice = found.on_all()
+        choice = found.fit_all_rows()
         conditions, support = choice.conditions, choice.support
         has_ended = choice.was_interrupted
         limit = 0.0 if has_ended else choice.time_left

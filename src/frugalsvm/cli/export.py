@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options as opt
-from .outputs import STDOUT, check_output, given_with_errors, write_bytes, write_text
+from .outputs import STDOUT, check_output, printing_result, write_bytes, write_text
 from .session import Session, UsageProblem
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def export(
         columns = list(input_columns(loaded.model)) if is_raw else loaded.model.names
         names = ", ".join(columns)
         session.say(f"written to {output}; its input columns are {names}")
-        session.give({"to": str(to), "file": output, "columns": columns})
+        session.print_json({"to": str(to), "file": output, "columns": columns})
         return
     if to is Form.SQL:
         _check_sql(what, dialect, loaded.model)
@@ -71,9 +71,9 @@ def export(
     else:
         text = loaded.model.to_python()
     if session.json and output == STDOUT:
-        session.give({"to": str(to), "text": text})
+        session.print_json({"to": str(to), "text": text})
         return
-    with given_with_errors(session, {"to": str(to), "text": text}):
+    with printing_result(session, {"to": str(to), "text": text}):
         write_text(output, text)
         if output != STDOUT:
             session.say(f"written to {output}")

@@ -88,7 +88,7 @@ SHARE_OF_FIT, SHARE_OF_FOLDS = 0.5, 0.75
 
 
 @dataclass
-class Checked:
+class Assessment:
     """What was computed about a fitted model, perhaps cut short by Ctrl-C.
 
     Attributes
@@ -162,7 +162,7 @@ class Run:
             fitted = _with_preparation(fitted)
             if fitted.choice is not None and fitted.choice.remark:
                 self.remarks.append(fitted.choice.remark)
-            checked = Checked(interrupted=fitted.was_interrupted)
+            checked = Assessment(interrupted=fitted.was_interrupted)
             if not checked.interrupted:
                 seconds = in_folds = self.deadline.clock() - begun
                 if fitted.choice is not None:
@@ -180,7 +180,7 @@ class Run:
         fitted: Any,
         folds: int,
         stages: Stages,
-        checked: Checked,
+        checked: Assessment,
     ) -> None:
         """Cross-validate, and compute what the report needs; Ctrl-C ends it."""
         hold = self.session.hold
@@ -229,7 +229,7 @@ class Run:
             what = "the cross-validation" if found is None else "folds"
             if found is not None:
                 what = f"{folds - n_done} of {folds} folds of the cross-validation"
-            self.deadline.leave_out(what, "a larger --time-limit has room for it")
+            self.deadline.omit(what, "a larger --time-limit has room for it")
         return found
 
     def _extras(self, data: Any, fitted: Any, stages: Stages) -> dict[str, Any]:
@@ -237,8 +237,8 @@ class Run:
 
         return extras(data, fitted, self.search, stages.part_of_report, self.deadline)
 
-    def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
-        from .levels import tie_words
+    def _finish(self, data: Any, fitted: Any, checked: Assessment) -> None:
+        from .levels import tie_text
         from .reporting import Cautions, too_many_weights
         from .results import constant_of, content_of, show_fit, verify_command
         from .validation import scores_of_all
@@ -270,7 +270,7 @@ class Run:
             )
         self.remarks += too_many_weights(data, fitted)
         scores = scores_of_all(data, fitted.preparation, fitted.model)
-        if fitted.model.coef.any() and (words := tie_words(scores)):
+        if fitted.model.coef.any() and (words := tie_text(scores)):
             self.remarks.append(words)
         cautions = Cautions.of(data, fitted.preparation, self.remarks)
         cautions.show(self.session)
@@ -286,9 +286,9 @@ class Run:
                 f"Certificate for data with fingerprint {mark[:16]}...; check it with",
                 f"  {verify_command(saved['certificate'], data)}",
             )
-        self.session.give(
+        self.session.print_json(
             content_of(data, fitted, validation, interrupted)
-            | {"left_out": [*self.deadline.left_out, *[too_large] * bool(too_large)]}
+            | {"left_out": [*self.deadline.omissions, *[too_large] * bool(too_large)]}
             | {"warnings": cautions.texts, "files": saved}
             | {"errors": [message(error) for error in errors]}
         )

@@ -171,7 +171,7 @@ def shown_rule(data: PreparedTable, fit: Fit) -> ShownRule:
     return ShownRule(MOST_DIGITS, limit)
 
 
-def tie_words(scores: np.ndarray) -> str:
+def tie_text(scores: np.ndarray) -> str:
     """That many rows have the same score; empty if no large part of them has."""
     score, count = most_frequent(scores)
     if count < max(2.0, MANY * scores.size):

@@ -59,7 +59,7 @@ def portable_model(
     metadata = {
         PREPARATION: preparation.restricted(columns).to_json(),
         "target": preparation.target,
-        "C": repr(fit.conditions.loss),
+        "C": repr(fit.conditions.chosen_C),
         "made by": f"frugalsvm {package_version()}",
     }
     weights = fit.conditions.class_weight
@@ -151,7 +151,7 @@ def _groups_and_signs(
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A model.json, and how to prepare a table for it.
 
     Attributes
@@ -353,7 +353,7 @@ class Loaded:
             found[key] = found[key] + part if key in found else part
         return found
 
-    def value_words(self, name: str, values: Mapping[str, np.ndarray], k: int) -> str:
+    def value_text(self, name: str, values: Mapping[str, np.ndarray], k: int) -> str:
         """The value of a feature, or that of a variable, in one row."""
         if name in values:
             return f"{values[name][k]:.6g}"
@@ -381,7 +381,7 @@ class Loaded:
         for name, rows in self._new_gaps(table, numbers).items():
             words.append(
                 f"{name!r} has no value in {rows.size:,} row{'s' * (rows.size > 1)} "
-                f"({row_words(rows)}), but had one in all rows of the fit; "
+                f"({row_list(rows)}), but had one in all rows of the fit; "
                 f"{self._fill_words(name)}"
             )
         for name, levels in self.unknown(table).items():
@@ -470,13 +470,13 @@ def _mask(rows: np.ndarray, n_rows: int) -> np.ndarray:
     return mask
 
 
-def row_words(rows: np.ndarray) -> str:
+def row_list(rows: np.ndarray) -> str:
     """The first numbers of rows."""
     shown = ", ".join(f"{k:,}" for k in rows[:N_ROWS].tolist())
     return f"row{'s' * (rows.size > 1)} {shown}{', ...' * (rows.size > N_ROWS)}"
 
 
-def load_model(path: str) -> Loaded:
+def load_model(path: str) -> LoadedModel:
     """Read a model.json."""
     if Path(path).is_dir():
         raise TableError(f"{path} is a folder; give a model.json.")
@@ -489,11 +489,11 @@ def load_model(path: str) -> Loaded:
         ) from error
     text = model.metadata.get(PREPARATION)
     if text is None or takes_columns(model):
-        return Loaded(model, None)
+        return LoadedModel(model, None)
     preparation = Preparation.from_json(text)
     missing = set(model.names) - set(preparation.features)
     if missing:
         raise InvalidModel(
             f"{path}: feature {sorted(missing)[0]!r} has no preparation."
         )
-    return Loaded(model, preparation)
+    return LoadedModel(model, preparation)

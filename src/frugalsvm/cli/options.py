@@ -351,7 +351,7 @@ class DataOptions:
         """Load data, preparation and costs, and report how the file was read."""
         from .parsing import check_costs, read_costs
         from .study import load_data
-        from .understanding import understood
+        from .understanding import describe_table
 
         panel.phase(f"reading {self.path}")
         costs = None if self.costs is None else read_costs(self.costs)
@@ -364,7 +364,7 @@ class DataOptions:
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()
-        for line in understood(data, preparation, self.is_split):
+        for line in describe_table(data, preparation, self.is_split):
             session.say(line)
         return data, preparation, costs
 
@@ -373,7 +373,7 @@ class DataOptions:
         from .class_weights import ClassWeights
 
         found = ClassWeights.of(self.class_weight, target)
-        remark = found.said(target.signs)
+        remark = found.remark(target.signs)
         if remark:
             session.say(f"  {remark}")
         return found

@@ -50,7 +50,7 @@ def check_output(option: str, path: str | None, *inputs: str | None) -> None:
 
 
 @contextmanager
-def given_with_errors(session: Session, content: dict[str, Any]) -> Iterator[None]:
+def printing_result(session: Session, content: dict[str, Any]) -> Iterator[None]:
     """Write a file, then print the result with any errors in writing."""
     errors: list[str] = []
     try:
@@ -59,7 +59,7 @@ def given_with_errors(session: Session, content: dict[str, Any]) -> Iterator[Non
         errors.append(message(error))
         raise
     finally:
-        session.give(content | {"errors": errors})
+        session.print_json(content | {"errors": errors})
 
 
 def command_line() -> str:

@@ -14,7 +14,7 @@ from ..tables.excel import Layout
 from ..tables.kinds import MIN_LEVEL
 from . import options as opt
 from .options import DataOptions
-from .outputs import check_output, command_line, given_with_errors, write_text
+from .outputs import check_output, command_line, printing_result, write_text
 from .panel import Panel
 from .session import Deadline, InterruptedFit, Session, UsageProblem, plain
 
@@ -148,7 +148,7 @@ def path(
         conditions.check(table, preparation)
         names = conditions.names(preparation)
         wanted = parse_budgets(budgets, len(names))
-        _check_included(len(conditions.sides(preparation)["include"]), wanted)
+        _check_included(len(conditions.constraints(preparation)["include"]), wanted)
         panel.phase(f"{counted(len(wanted), 'budget')} on all rows")
         limit = deadline.part(SHARE_OF_PATH if folds else 1.0)
         found = budget_path(
@@ -171,7 +171,7 @@ def path(
             session.hold.begin(interrupted)
     if interrupted:
         session.warn("interrupted: the path is shown without cross-validation")
-    if deadline.left_out:
+    if deadline.omissions:
         session.warn(deadline.remark)
     cautions = Cautions.of(table, preparation)
     cautions.show(session)
@@ -179,9 +179,9 @@ def path(
     content = _content(table, preparation, conditions, found, scores)
     content["warnings"] = cautions.texts
     content["interrupted"] = interrupted
-    content["left_out"] = deadline.left_out
+    content["left_out"] = deadline.omissions
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
-    with given_with_errors(session, content):
+    with printing_result(session, content):
         if report is not None:
             text = _report(table, preparation, conditions, found, scores, session.seed)
             write_text(report, text)
@@ -228,7 +228,7 @@ def _score(
     done = [one for one in run_folds(work, data, jobs) if one is not None]
     if len(done) < folds:
         what = f"{folds - len(done)} of {folds} folds of the cross-validation"
-        deadline.leave_out(what, "a larger --time-limit has room for them")
+        deadline.omit(what, "a larger --time-limit has room for them")
     return Scores.of(done, name) if len(done) > 1 else None
 
 
@@ -262,14 +262,14 @@ class FoldPath:
         # In a fold there may be fewer categories.
         possible = np.minimum(self.budgets, problem.n_features)
         tried, place = np.unique(possible, return_inverse=True)
-        weights = np.array([self.conditions.loss])
+        weights = np.array([self.conditions.chosen_C])
         grid = search_grid(
             problem,
             tried,
             weights,
             effort=self.effort,
             seed=job.seed,
-            time_limit=self.deadline.left,
+            time_limit=self.deadline.seconds_left,
         )
         if grid is None:
             return None

@@ -12,12 +12,12 @@ from ..run.words import by_class, different, listed
 from ..tables.columns import check_usable
 from ..tables.excel import Layout
 from . import options as opt
-from .outputs import STDOUT, check_output, given_with_errors, write_table
+from .outputs import STDOUT, check_output, printing_result, write_table
 from .session import Session, plain
 
 if TYPE_CHECKING:
     from ..tables.columns import TextStyle
-    from .models import Loaded
+    from .models import LoadedModel
 
 PREDICT_EXAMPLES = (
     "frugalsvm predict model.json new.csv > predictions.csv",
@@ -112,7 +112,7 @@ def predict(
     columns = _without(results, _names(table, id_column), "id") | results
     if session.json:
         content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
-    with given_with_errors(session, content):
+    with printing_result(session, content):
         if output != STDOUT or not session.json:
             _write(session, output, columns, table.style)
 
@@ -179,7 +179,7 @@ def explain(
             for k in chosen * session.json
         ],
     }
-    with given_with_errors(session, content):
+    with printing_result(session, content):
         if output is None:
             _tell(session, loaded, chosen, names, scores, values, parts)
         elif output != STDOUT or not session.json:
@@ -195,12 +195,12 @@ def _skipped(
     session: Session, wrong: dict[str, np.ndarray], is_good: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The numbers of the rows that are skipped, by column; a warning counts them."""
-    from .models import row_words
+    from .models import row_list
 
     rows = {name: np.flatnonzero(mask) + 1 for name, mask in wrong.items()}
     n = int((~is_good).sum())
     if n:
-        shown = [f"{name!r} in {row_words(one)}" for name, one in rows.items()]
+        shown = [f"{name!r} in {row_list(one)}" for name, one in rows.items()]
         session.warn(
             f"{n:,} of {is_good.size:,} rows have no prediction, because of wrong "
             f"cells: {listed(shown)}"
@@ -225,7 +225,7 @@ def _write(
         session.say(f"written to {path}")
 
 
-def _named(loaded: Loaded, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _named(loaded: LoadedModel, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Contributions by the name of their column."""
     names = [one for name in parts for one in by_class(name, loaded.model.classes)]
     columns = [column for one in parts.values() for column in one.T]
@@ -235,7 +235,7 @@ def _named(loaded: Loaded, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray
 
 def _tell(
     session: Session,
-    loaded: Loaded,
+    loaded: LoadedModel,
     chosen: list[int],
     names: Any,
     scores: np.ndarray,
@@ -264,7 +264,7 @@ def _tell(
         for one in order[:N_PARTS]:
             first = own[one][0]
             bar = ("+" if first > 0 else "-") * round(20 * abs(first) / largest)
-            words = plain(loaded.value_words(one, values, k))
+            words = plain(loaded.value_text(one, values, k))
             made.add_row(plain(one), words, *_signed(own[one]), bar)
         if len(order) > N_PARTS:
             rest = np.sum([own[one] for one in order[N_PARTS:]], axis=0)

@@ -89,7 +89,7 @@ class Cautions:
             },
         )
         n_compared = None if rows.size == data.n_rows else rows.size
-        remarks = (*of_names(data), *remarks)
+        remarks = (*name_cautions(data), *remarks)
         return cls(tuple(map(_reassured, found)), remarks, n_compared)
 
     @property
@@ -131,7 +131,7 @@ def too_many_weights(data: PreparedTable, fit: Fit) -> list[str]:
     ]
 
 
-def of_names(data: PreparedTable) -> list[str]:
+def name_cautions(data: PreparedTable) -> list[str]:
     """What names of columns say: that rows belong together, or have weights."""
     cautions = []
     repeated, weights = data.plan.repeated, data.plan.weights
@@ -219,7 +219,7 @@ def extras(
             tolerance=TOLERANCE,
             limit=MOST_MODELS,
             feature_names=fit.conditions.names(fit.preparation),
-            time_limit=deadline.left,
+            time_limit=deadline.seconds_left,
             max_nodes=most_nodes(problem, SHARE_OF_SEARCH * search.work.search_work),
             n_jobs=search.n_jobs,
             warm=fit.result,
@@ -231,7 +231,7 @@ def _is_over(deadline: Deadline, what: str, command: str) -> bool:
     """Whether there is no time for a section of the report, which is then named."""
     if deadline.is_over:
         how = f"see frugalsvm {command}"
-        deadline.leave_out(f"{what} of the report", how)
+        deadline.omit(f"{what} of the report", how)
     return deadline.is_over
 
 
@@ -255,7 +255,7 @@ def quick_path(
     grid = bounded_grid(
         problem,
         budgets,
-        np.array([fit.conditions.loss]),
+        np.array([fit.conditions.chosen_C]),
         effort="fast",
         seed=np.random.SeedSequence(search.seed),
         n_jobs=search.n_jobs,
@@ -306,7 +306,7 @@ def _some_budgets(fit: Fit) -> list[int]:
     """Budgets around the chosen one."""
     n = fit.result.n_features
     chosen = n if fit.conditions.budget is None else fit.conditions.budget
-    n_included = len(fit.conditions.sides(fit.preparation)["include"])
+    n_included = len(fit.conditions.constraints(fit.preparation)["include"])
     around = range(max(1, n_included), min(n, MAX_BUDGET, max(10, 2 * chosen)) + 1)
     return sorted({*around, min(chosen, n)})
 
@@ -351,11 +351,11 @@ def report_of(
         classes=(first, second),
         verdict=verdict_of(
             result,
-            C=conditions.loss,
+            C=conditions.chosen_C,
             max_features=conditions.budget,
             max_cost=conditions.max_cost,
             chosen_by=chosen_by,
-            class_weight=conditions.weight_words(data.target.signs),
+            class_weight=conditions.class_weight_text(data.target.signs),
             constant="" if constant is None else constant.words_of_commands,
             signs=signs_in_words(conditions.signs),
             included=conditions.include,

@@ -44,7 +44,7 @@ def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
         sign,
         data.target.positive,
         data.target.classes,
-        fit.conditions.loss,
+        fit.conditions.chosen_C,
         fit.conditions.is_weighted,
         "row",
     )
@@ -215,10 +215,10 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
         limits.append(f"including {', '.join(conditions.include)}")
     if conditions.signs:
         limits.append(f"signs {signs_in_words(conditions.signs)}")
-    words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
+    words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.chosen_C:g}"
     words += _chosen_words(fit)
     if conditions.is_weighted:
-        words += f", class weights {conditions.weight_words(signs)},"
+        words += f", class weights {conditions.class_weight_text(signs)},"
     if math.isinf(result.gap):
         lines = [
             f"Nothing is proved yet: there is no lower bound. With {words} this one "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..tables import Table
-    from .models import Loaded
+    from .models import LoadedModel
 
 EXAMPLES = (
     "frugalsvm scorecard model.json",
@@ -109,7 +109,7 @@ def scorecard(
         name=data or "",
     )
     _show(session, card)
-    session.give(_content(card))
+    session.print_json(_content(card))
     if card.constant is not None:
         if session.json:
             session.warn(card._warning())
@@ -117,7 +117,7 @@ def scorecard(
 
 
 def _features_and_classes(
-    session: Session, loaded: Loaded, table: Table, target: str
+    session: Session, loaded: LoadedModel, table: Table, target: str
 ) -> tuple[dict[str, np.ndarray], list[Any]]:
     """Values of the model's features in a table, and its labels."""
     from ..tables.target import known_target

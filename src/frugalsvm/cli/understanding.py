@@ -24,7 +24,7 @@ from .study import PreparedTable
 N_NAMED = 10
 
 
-def understood(
+def describe_table(
     data: PreparedTable, preparation: Preparation, is_split: bool = False
 ) -> list[str]:
     """Lines that say what was read, dropped, encoded and imputed."""

@@ -190,7 +190,7 @@ def cross_validate(
         scores,
         chances,
         tuple(one.selected for one in found),
-        tuple((one.conditions.budget, one.conditions.loss) for one in found),
+        tuple((one.conditions.budget, one.conditions.chosen_C) for one in found),
         sum(one.was_late for one in found),
         folds,
     )
@@ -335,7 +335,7 @@ class InnerFit:
         problem = Problem(
             X[job.train],
             own,
-            C=given.weight_loss,
+            C=given.weights_C,
             sample_weight=weight,
             signs=self.limits,
         )
@@ -383,5 +383,5 @@ class Stages:
 
     def phase(self, words: str, seconds: float) -> None:
         """A stage that takes about some seconds, or the time that is left."""
-        left = self.deadline.left
+        left = self.deadline.seconds_left
         self.panel.phase(words, seconds if left is None else min(seconds, left))

@@ -101,9 +101,9 @@ def verify(
     off = preparation.check_standard(table)
     checked = check(certificate, preparation.transform(table), found.signs)
     losses = _losses(proof, checked, preparation.classes, found.signs)
-    proved = Proved(table, preparation, checked, losses, off)
+    proved = ProofSummary(table, preparation, checked, losses, off)
     _show(session, proof, proved, all_features)
-    session.give(_content(certificate, proved))
+    session.print_json(_content(certificate, proved))
 
 
 def _check_size(proof: str, what: str, told: Any, made: int) -> None:
@@ -167,7 +167,7 @@ def _losses(
     return found
 
 
-class Proved(NamedTuple):
+class ProofSummary(NamedTuple):
     """A table, what its proof says of it, and what is proved.
 
     Attributes
@@ -280,7 +280,9 @@ class Proved(NamedTuple):
         ]
 
 
-def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> None:
+def _show(
+    session: Session, proof: str, proved: ProofSummary, all_features: bool
+) -> None:
     table, preparation, checked, losses, off = proved
     first, second = preparation.classes
     session.show(
@@ -394,7 +396,7 @@ def _grouped(checked: Any, preparation: Any) -> dict[str, Any]:
     return content
 
 
-def _content(certificate: Any, proved: Proved) -> dict[str, Any]:
+def _content(certificate: Any, proved: ProofSummary) -> dict[str, Any]:
     _, preparation, checked, losses, off = proved
     problem, names = proved.problem, proved.names
     costs = {}
