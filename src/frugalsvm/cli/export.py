@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 class Form(StrEnum):
-    """What a model can be exported to."""
+    """Languages and formats to which a model can be exported."""
 
     SQL = "sql"
     PYTHON = "python"
@@ -82,13 +82,14 @@ def export(
 def _check_sql(what: str, dialect: str, model: PortableModel) -> None:
     from ..export.text import DIALECTS
 
-    for option, given, known in (
+    for option, value, choices in (
         ("--what", what, ("score", "label", "probability")),
         ("--dialect", dialect, DIALECTS),
     ):
-        if given not in known:
-            words = ", ".join(known)
-            raise UsageProblem(f"{option} must be one of {words}; got {given!r}.")
+        if value not in choices:
+            raise UsageProblem(
+                f"{option} must be one of {', '.join(choices)}; got {value!r}."
+            )
     if what == "probability" and model.n_scores > 1:
         raise UsageProblem(
             f"--what probability: this model has {len(model.classes)} classes, and a "

@@ -259,10 +259,10 @@ class FoldFit:
             choice = choose(
                 data.value, own, search, inner, job.train, callback=self.on_step
             )
-            if choice.found.was_interrupted:
+            if choice.comparison.was_interrupted:
                 raise KeyboardInterrupt
             own, limit = choice.conditions, choice.time_left
-            was_late = choice.found.was_late
+            was_late = choice.comparison.was_late
         fold = TableFold.of(data.value, job)
         options = replace(
             search.options,
