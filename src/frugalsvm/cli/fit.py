@@ -279,9 +279,9 @@ class Run:
         extras = assessment.extras | {"cautions": cautions, "left_out": left_out}
         saved, errors = self._save(data, fitted, validation, extras, form)
         if "certificate" in saved:
-            digest = str(fitted.result.certificate.arrays["fingerprint"])
+            digest = str(fitted.result.certificate.arrays["fingerprint"])[:16]
             self.session.show(
-                f"Certificate for data with fingerprint {digest[:16]}...; check it with",
+                f"Certificate for data with fingerprint {digest}...; check it with",
                 f"  {verify_command(saved['certificate'], data)}",
             )
         self.session.print_json(

@@ -72,7 +72,7 @@ class ConstantByThreshold(ConstantModel):
             )
         return (
             f"With --error-costs fp={self.costs.fp:g},fn={self.costs.fn:g}, calling "
-            f"every row {quote(self.label)} is the cheapest use of this model. Give "
+            f"every row {quote(self.label)} is the cheapest this model can do. Give "
             "other costs, use more or other features, or leave --error-costs out."
         )
 
@@ -124,7 +124,7 @@ def with_threshold(
 
     With costs of errors, it is in the middle between two scores, such that the errors
     of the held-out rows cost least; of several, the one nearest to a probability of
-    ``fp / (fp + fn)``. If it is cheapest to give all of them one class, all rows get it.
+    ``fp / (fp + fn)``. If one class for all of them is cheapest, all rows get it.
     """
     threshold, costs = request.threshold, request.costs
     probability = None if costs is None else costs.probability
@@ -272,7 +272,7 @@ def scored(
 
 
 def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
-    """Sentences on the rows that the model catches and misses, and how well it ranks."""
+    """Sentences on what the model catches and misses, and how well it ranks."""
     target = data.target
     labels = (named(str(label), target.name) for label in target.classes)
     names = Names(*(quote(label.replace(NARROW, " ")) for label in labels))
