@@ -86,7 +86,7 @@ def predict(
     formats = parse_formats(decimal, thousands)
     layout = Layout(sheet, transpose)
     table = loaded.read(
-        rows, encoding, id_column, formats, layout=layout, may_be_empty=True
+        rows, encoding, id_column, formats, layout=layout, allow_empty=True
     )
     wrong: dict[str, np.ndarray] = {}
     if skip_bad_rows:
