@@ -93,10 +93,10 @@ def _categories(
         if column.has_other:
             texts = as_texts(data.table.columns[column.name]).levels
             merged = [text for text in texts if text not in column.levels]
+            names = listed(merged, quoted=True)
             merges.append(
                 f"  {OTHER} in {column.name}: {len(merged):,} categories in fewer than "
-                f"{data.min_level:,} rows each ({listed(merged, quoted=True)}); --min-level 1 keeps "
-                "them"
+                f"{data.min_level:,} rows each ({names}); --min-level 1 keeps them"
             )
     lines += merges[:N_NAMED]
     if len(columns) > N_NAMED:
