@@ -22,6 +22,8 @@ EXAMPLES = (
 )
 # Maximum numbers of models, features, and substitutes of each that are printed.
 N_MODELS, N_FEATURES, N_SUBSTITUTES = 10, 20, 3
+# The work of the tree by default, about a minute on a usual computer.
+WORK = 6e10
 
 
 def alternatives(
@@ -80,6 +82,7 @@ def alternatives(
     Shows which features are proved to be in every good model, and what can replace the
     others.
     """
+    from ..estimators import near_optimal
     from .class_weights import parse_class_weight
     from .options import parse_formats
     from .parsing import (
@@ -92,9 +95,9 @@ def alternatives(
         parse_signs,
         parse_unlabelled,
     )
-    from .reporting import Cautions, list_alternatives
+    from .reporting import Cautions, nodes_of
     from .results import class_weight_of
-    from .study import Conditions, Search
+    from .study import Conditions
 
     deadline = Deadline.after(time_limit)
     check_output("--certificate", certificate, data, costs, labels)
@@ -129,11 +132,21 @@ def alternatives(
         )
         conditions.check(table, preparation)
         panel.phase("listing alternatives")
-        listing = list_alternatives(
-            preparation.transform(table.table), table, conditions, preparation, share,
-            limit, deadline.seconds_left, Search("fast", None, jobs, session.seed),
-            certificate is not None, max_nodes,
-        )  # fmt: skip
+        X = preparation.transform(table.table)
+        problem = conditions.problem(
+            preparation, X, table.target.signs, overwrite_X=False
+        )
+        listing = near_optimal(
+            problem,
+            tolerance=share,
+            limit=limit,
+            feature_names=conditions.names(preparation),
+            time_limit=deadline.seconds_left,
+            max_nodes=max_nodes or nodes_of(problem, WORK),
+            n_jobs=jobs,
+            random_state=session.seed,
+            certificate=certificate is not None,
+        )
         session.hold.begin(listing.status == "interrupted")
     cautions = Cautions.of(table, preparation)
     cautions.show(session)

@@ -36,8 +36,9 @@ def check_output(option: str, path: str | None, *inputs: str | None) -> None:
     target = Path(path)
     if target.is_dir():
         raise UsageProblem(f"{option}: {path} is a folder; give a file name.")
-    for source in inputs:
-        if source is not None and _is_plain(target) and is_same(path, source):
+    for source in filter(None, inputs):
+        is_same = os.path.realpath(path) == os.path.realpath(source)
+        if is_same and _is_plain(target):
             raise UsageProblem(
                 f"{option}: {path} is an input file and would be overwritten; give "
                 "another name."
@@ -132,11 +133,6 @@ def write_certificate(path: str, certificate: Certificate) -> None:
     packed = io.BytesIO()
     certificate.write(packed)
     write_bytes(path, packed.getvalue())
-
-
-def is_same(path: str, other: str) -> bool:
-    """Whether two names refer to the same file."""
-    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _is_plain(target: Path) -> bool:

@@ -105,6 +105,7 @@ def path(
     cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy, or balanced accuracy if the classes have weights.
     """
+    from ..estimators.path import frugal_path
     from .class_weights import parse_class_weight
     from .options import parse_formats
     from .parsing import (
@@ -117,13 +118,12 @@ def path(
     )
     from .reporting import Cautions
     from .results import class_weight_of
-    from .study import Conditions, Search, budget_path
+    from .study import Conditions
 
     deadline = Deadline.after(time_limit)
     check_output("--report", report, data, labels)
     check_search(effort, time_limit, jobs, folds)
     parse_C(str(C))
-    search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), parse_missing(missing), encoding,
@@ -146,7 +146,8 @@ def path(
         conditions.check(table, preparation)
         names = conditions.names(preparation)
         steps = parse_budgets(budgets, len(names))
-        n_included = len(conditions.constraints(preparation)["include"])
+        constraints = conditions.constraints(preparation)
+        n_included = len(constraints["include"])
         if n_included > steps[0]:
             raise UsageProblem(
                 f"--include needs {counted(n_included, 'feature')}, but the smallest "
@@ -155,20 +156,23 @@ def path(
             )
         panel.phase(f"{counted(len(steps), 'budget')} on all rows")
         limit = deadline.part(SHARE_OF_PATH if folds else 1.0)
-        fitted = budget_path(
+        fitted = frugal_path(
             preparation.transform(table.table),
-            table,
-            conditions,
-            preparation,
-            steps,
-            replace(search, time_limit=limit),
+            table.target.signs,
+            max_features=steps,
+            C=C,
+            effort=effort,
+            total_time_limit=limit,
+            random_state=session.seed,
+            n_jobs=jobs,
+            sample_weight=conditions.weights_of(table.target.signs),
+            **constraints,
         )
         scores, interrupted = None, False
         try:
             if folds:
-                scores = _score(
-                    table, conditions, steps, search, folds, panel, deadline
-                )
+                work = FoldPath(conditions, steps, effort, deadline)
+                scores = _score(work, table, folds, session.seed, panel)
             session.hold.begin()
         except KeyboardInterrupt:
             interrupted = True
@@ -195,13 +199,7 @@ def path(
 
 
 def _score(
-    data: Any,
-    conditions: Any,
-    budgets: list[int],
-    search: Any,
-    folds: int,
-    panel: Any,
-    deadline: Deadline,
+    work: FoldPath, data: Any, folds: int, seed: int, panel: Any
 ) -> Scores | None:
     """Accuracy on the held-out rows of folds that repeat all steps.
 
@@ -217,13 +215,12 @@ def _score(
     def on_fold(k: int, n: int) -> None:
         panel.phase(f"cross-validating: fold {k} of {n}")
 
-    work = FoldPath(conditions, budgets, search.effort, deadline)
-    jobs = fold_jobs(data, folds, search.seed, on_fold)
-    name = "balanced accuracy" if conditions.is_weighted else "accuracy"
+    jobs = fold_jobs(data, folds, seed, on_fold)
+    name = "balanced accuracy" if work.conditions.is_weighted else "accuracy"
     done = [hits for hits in run_folds(work, data, jobs) if hits is not None]
     if len(done) < folds:
         part = f"{folds - len(done)} of {folds} folds of the cross-validation"
-        deadline.omit(part, "a larger --time-limit has room for them")
+        work.deadline.omit(part, "a larger --time-limit has room for them")
     return Scores.of(done, name) if len(done) > 1 else None
 
 

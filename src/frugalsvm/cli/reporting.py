@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.work import node_work
-from ..estimators import NearOptimal, near_optimal
+from ..estimators import near_optimal
 from ..estimators.grid_search import bounded_grid
 from ..problem.problem import Problem
 from ..report import (
@@ -39,7 +39,7 @@ from .entry import versions
 from .levels import LevelForm
 from .results import constant_of, signs_in_words, verify_command
 from .session import Deadline, Session
-from .study import Conditions, PreparedTable, Search
+from .study import PreparedTable, Search
 from .thresholds import repeated, scored, threshold_of
 from .validation import NEVER, Validation
 
@@ -172,8 +172,6 @@ def _reassuring(warning: DataWarning) -> DataWarning:
 TOLERANCE, MOST_MODELS = 0.01, 1000
 # The work of its tree, as a share of that of the fit's search.
 SHARE_OF_SEARCH = 0.3
-# The work of the tree of ``frugalsvm alternatives``.
-WORK_OF_LIST = 6e10
 # Tables with more numbers get no path and no list in a report.
 MOST_CELLS = 5_000_000
 # Largest budget of the path in a report, and the number of samples of its search.
@@ -218,7 +216,7 @@ def extras(
             limit=MOST_MODELS,
             feature_names=fit.conditions.names(fit.preparation),
             time_limit=deadline.seconds_left,
-            max_nodes=_nodes_of(problem, SHARE_OF_SEARCH * search.work.search_work),
+            max_nodes=nodes_of(problem, SHARE_OF_SEARCH * search.work.search_work),
             n_jobs=search.n_jobs,
             warm=fit.result,
         )
@@ -233,7 +231,7 @@ def _is_over(deadline: Deadline, section: str, command: str) -> bool:
     return is_over
 
 
-def _nodes_of(problem: Problem, work: float) -> int:
+def nodes_of(problem: Problem, work: float) -> int:
     """Estimated number of nodes of a tree that take some work, at least 50."""
     return max(50, int(work / node_work(problem.engine)))
 
@@ -272,33 +270,6 @@ def _quick_path(
         chosen=int(budgets[k]),
         objectives=grid.objectives[0, finished],
         lower_bounds=grid.lower_bounds[0, finished],
-    )
-
-
-def list_alternatives(
-    X: np.ndarray,
-    data: PreparedTable,
-    conditions: Conditions,
-    preparation: Preparation,
-    tolerance: float,
-    limit: int,
-    time_limit: float | None,
-    search: Search,
-    certificate: bool = False,
-    max_nodes: int | None = None,
-) -> NearOptimal:
-    """All choices of features that are about as good as the best one."""
-    problem = conditions.problem(preparation, X, data.target.signs, overwrite_X=False)
-    return near_optimal(
-        problem,
-        tolerance=tolerance,
-        limit=limit,
-        feature_names=conditions.names(preparation),
-        time_limit=time_limit,
-        max_nodes=_nodes_of(problem, WORK_OF_LIST) if max_nodes is None else max_nodes,
-        n_jobs=search.n_jobs,
-        random_state=search.seed,
-        certificate=certificate,
     )
 
 

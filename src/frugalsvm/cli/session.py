@@ -93,7 +93,8 @@ class Deadline:
 
 # --- Errors and exit codes ------------------------------------------------------------
 
-OK, FAILED, USAGE, CONSTANT, INTERRUPTED = 0, 1, 2, 3, 130
+# A command that succeeds ends with 0.
+FAILED, USAGE, CONSTANT, INTERRUPTED = 1, 2, 3, 130
 
 
 class UsageProblem(ValueError):
@@ -153,8 +154,6 @@ def _system_message(error: OSError) -> str:
 
 # --- Output ---------------------------------------------------------------------------
 
-# Width of the output if it does not go to a terminal.
-WIDTH = 100
 # Maximum length of an error or a warning.
 LONGEST = 2000
 
@@ -268,7 +267,7 @@ def lose_output() -> None:
 def _console(stderr: bool) -> Console:
     console = _Output(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = WIDTH
+        console.width = 100
     return console
 
 
@@ -373,6 +372,7 @@ Seed = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
+# Name, type and default of the options of all commands.
 _COMMON = (
     ("json", Json, False),
     ("quiet", Quiet, False),

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..estimators.encoded_columns import whole_codes
 from ..estimators.grid import Pace, pace_of
-from ..estimators.path import FrugalPath, frugal_path
 from ..export.lookups import OTHER
 from ..problem.problem import Problem
 from ..run.stopping import Effort, check_effort
@@ -497,26 +496,3 @@ class Search:
     def pace(self) -> Pace:
         """The candidates that such a choice compares."""
         return pace_of(self.effort)
-
-
-def budget_path(
-    X: np.ndarray,
-    data: PreparedTable,
-    conditions: Conditions,
-    preparation: Preparation,
-    budgets: list[int],
-    search: Search,
-) -> FrugalPath:
-    """Solutions along budgets on all rows; ``X`` is standardised."""
-    return frugal_path(
-        X,
-        data.target.signs,
-        max_features=budgets,
-        C=conditions.chosen_C,
-        effort=search.effort,
-        total_time_limit=search.time_limit,
-        random_state=search.seed,
-        n_jobs=search.n_jobs,
-        sample_weight=conditions.weights_of(data.target.signs),
-        **conditions.constraints(preparation),
-    )

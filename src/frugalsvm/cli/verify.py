@@ -20,7 +20,7 @@ EXAMPLES = (
 )
 # Maximum number of columns listed without --all.
 N_SHOWN = 6
-SIGN_WORDS = {0: "", 1: "not negative", -1: "not positive"}
+SIGN_TEXT = {0: "", 1: "not negative", -1: "not positive"}
 
 
 def verify(
@@ -328,7 +328,7 @@ def _show(
             number(float(preparation.scales[j])),
             *([groups[j]] if groups else []),
             *([] if costs is None else [number(float(costs[j]))]),
-            *([] if signs is None else [SIGN_WORDS[int(signs[j])]]),
+            *([] if signs is None else [SIGN_TEXT[int(signs[j])]]),
             status[j],
         )
     session.show(rows)
