@@ -37,10 +37,10 @@ from ..tables.prepared_columns import CategoryColumn, NumberColumn
 from .choosing import Fit
 from .entry import versions
 from .levels import LevelForm
-from .results import constant_of, signs_in_words, verify_command
+from .results import constant_of, signs_text, verify_command
 from .session import Deadline, Session
 from .study import PreparedTable, Search
-from .thresholds import repeated, scored, threshold_of
+from .thresholds import scored, threshold_of
 from .validation import NEVER, Validation
 
 # --- Warnings, which are shown before the result --------------------------------------
@@ -294,7 +294,6 @@ def report_of(
     result, conditions, preparation = fit.result, fit.conditions, fit.preparation
     first, second = (str(label) for label in preparation.classes)
     chosen_by = "set by the user"
-    steps = repeated(data, conditions)
     if fit.choice is not None:
         by_folds = "chosen by cross-validation (best balanced accuracy)"
         chosen_by = f"feature limit and C of the weights {by_folds}"
@@ -304,7 +303,6 @@ def report_of(
             chosen_by = f"C of the weights {by_folds}, feature limit set by the user"
         for text in (fit.choice.left_out, fit.choice.remark):
             chosen_by += text and f"; {text}"
-        steps = (*steps, "choice of feature limit and C")
     cautions = more.get("cautions") or Cautions.of(
         data, preparation, too_many_weights(data, fit)
     )
@@ -331,14 +329,14 @@ def report_of(
             chosen_by=chosen_by,
             class_weight=conditions.class_weight_text(data.target.signs),
             constant="" if constant is None else constant.words_of_commands,
-            signs=signs_in_words(conditions.signs),
+            signs=signs_text(conditions.signs),
             included=conditions.include,
         ),
         features=tuple(_features(fit, validation, form)),
         intercept=fit.intercept if form is None else form.intercept,
         threshold=threshold_of(data, fit, validation),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        validation=None if validation is None else scored(data, fit, validation, steps),
+        validation=None if validation is None else scored(data, fit, validation),
         path=path,
         alternatives=alternatives_of(more["alternatives"])
         if "alternatives" in more

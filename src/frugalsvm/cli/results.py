@@ -203,7 +203,7 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     if conditions.include:
         limits.append(f"including {', '.join(conditions.include)}")
     if conditions.signs:
-        limits.append(f"signs {signs_in_words(conditions.signs)}")
+        limits.append(f"signs {signs_text(conditions.signs)}")
     text = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.chosen_C:g}"
     # The C of the selection is never chosen.
     if "budget" in fit.chosen:
@@ -244,7 +244,7 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     return lines
 
 
-def signs_in_words(signs: Mapping[str, int]) -> str:
+def signs_text(signs: Mapping[str, int]) -> str:
     """Signs for people, like "income +, age -"."""
     return ", ".join(f"{name} {'+' if s > 0 else '-'}" for name, s in signs.items())
 

@@ -20,7 +20,7 @@ from ..run.words import quote
 from ..solving.constant import ConstantModel, sign_of
 from .choosing import Fit
 from .session import UsageProblem
-from .study import Conditions, PreparedTable
+from .study import PreparedTable
 from .validation import Validation, scores_of_all
 
 # The dearer error may cost at most this many times as much as the other: sums of costs
@@ -249,25 +249,19 @@ def threshold_content(
 # --- Quality on held-out rows: the headline and its numbers ---------------------------
 
 
-def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
-    """The steps that are repeated in every fold."""
+def scored(data: PreparedTable, fit: Fit, validation: Validation) -> CrossValidation:
+    """Scores of the cross-validation, with the threshold of the model."""
+    rows, probabilities = validation.held_out, validation.probabilities
     steps = ["imputation"] * bool(data.gaps())
     steps += ["encoding"] * bool(data.plan.categories)
     steps += ["scaling", "feature selection"]
-    return (*steps, *["choice of feature limit and C"] * conditions.is_open)
-
-
-def scored(
-    data: PreparedTable, fit: Fit, validation: Validation, steps: tuple[str, ...]
-) -> CrossValidation:
-    """Scores of the cross-validation, with the threshold of the model."""
-    rows, probabilities = validation.held_out, validation.probabilities
+    steps += ["choice of feature limit and C"] * (fit.choice is not None)
     return cross_validation_of(
         data.target.positive[rows],
         validation.scores[rows] - (fit.threshold or 0.0),
         validation.folds[rows],
         probabilities=None if probabilities is None else probabilities[rows],
-        repeated=steps,
+        repeated=tuple(steps),
     )
 
 
@@ -277,7 +271,7 @@ def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> lis
     labels = (named(str(label), target.name) for label in target.classes)
     names = Names(*(quote(label.replace(NARROW, " ")) for label in labels))
     texts = quality(
-        scored(data, fit, validation, ()),
+        scored(data, fit, validation),
         names,
         threshold_of(data, fit, validation),
         fit.conditions.is_weighted,
@@ -287,12 +281,8 @@ def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> lis
 
 def score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
     """Lines with mean scores of the folds, and the steps that were repeated in them."""
-    steps = repeated(data, fit.conditions)
-    if fit.choice is not None:
-        steps = (*steps, "choice of feature limit and C")
-    by_name = {
-        score.name: score for score in scored(data, fit, validation, steps).scores
-    }
+    summary = scored(data, fit, validation)
+    by_name = {score.name: score for score in summary.scores}
     score, auc = by_name["accuracy"], by_name.get("AUC")
     constant = max(data.target.counts) / data.n_rows
     usual = "the majority class"
@@ -306,7 +296,7 @@ def score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[s
         f"cross-validated {score.name} {100 * score.mean:.1f} % "
         f"(+/- {100 * score.spread:.1f}), {auc_text}, {validation.n_folds} folds",
         f"  (always predicting {usual}: {100 * constant:.1f} %; repeated in "
-        f"every fold: {', '.join(steps)})",
+        f"every fold: {', '.join(summary.repeated)})",
     ]
 
 
@@ -314,7 +304,7 @@ def scores_content(
     data: PreparedTable, fit: Fit, validation: Validation
 ) -> dict[str, Any]:
     """The scores for JSON."""
-    summary = scored(data, fit, validation, ())
+    summary = scored(data, fit, validation)
     share = 100.0 / max(int(summary.confusion.sum()), 1)
     (passed, flagged), (missed, caught) = (share * summary.confusion).tolist()
     positive, negative = caught + missed, passed + flagged
