@@ -46,7 +46,7 @@ class ThresholdRequest(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a threshold other than a score of zero."""
+        """Whether a threshold, or costs to learn it from, were given."""
         return self.threshold is not None or self.costs is not None
 
 
