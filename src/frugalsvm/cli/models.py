@@ -211,8 +211,8 @@ class LoadedModel:
         by_column: dict[str, set[str]] = {}
         for origin in read_origins(self.model):
             levels = () if origin.lookup is None else origin.lookup.levels
-            if words_of_levels := set(MISSING_WORDS).intersection(levels):
-                by_column.setdefault(origin.column, set()).update(words_of_levels)
+            if missing_texts := set(MISSING_WORDS).intersection(levels):
+                by_column.setdefault(origin.column, set()).update(missing_texts)
         return dict(by_column)
 
     @property

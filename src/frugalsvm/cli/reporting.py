@@ -142,14 +142,14 @@ def name_cautions(data: PreparedTable) -> list[str]:
             "some of them and predict the rest"
         )
     if weights:
-        is_one = len(weights) == 1
+        is_single = len(weights) == 1
         cautions.append(
-            f"{listed(weights, quoted=True)} look{'s' * is_one} like weights of a "
+            f"{listed(weights, quoted=True)} look{'s' * is_single} like weights of a "
             "survey, for how many others a row stands, and "
-            f"{'is' if is_one else 'are'} used as {'a feature' * is_one}"
-            f"{'features' * (not is_one)}: --exclude {weights[0]!r} leaves "
-            f"{'it' if is_one else 'such a column'} out. Shares and accuracies count "
-            "each row once; in Python, fit takes them as sample_weight"
+            f"{'is' if is_single else 'are'} used as {'a feature' * is_single}"
+            f"{'features' * (not is_single)}: --exclude {weights[0]!r} leaves "
+            f"{'it' if is_single else 'such a column'} out. Shares and accuracies "
+            "count each row once; in Python, fit takes them as sample_weight"
         )
     return cautions
 
