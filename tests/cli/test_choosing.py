@@ -174,7 +174,7 @@ def test_ctrl_c_takes_the_best_so_far_and_ends(run, data, folder, monkeypatch):
     [
         (final_fit, "svm_on"),
         (Conditions, "refitted"),
-        (fit_run.Run, "_check"),
+        (fit_run.Run, "_assess"),
         (fit_run.Run, "_save"),
     ],
 )
@@ -244,9 +244,9 @@ def test_a_fast_choice_does_less(data):
     work = {}
     for effort in ("fast", "normal"):
         found = choosing.choose(table, Conditions("auto", "auto"), Search(effort), 3)
-        folds = found.found.folds
+        folds = found.comparison.folds
         work[effort] = sum(fold.n_solves + fold.scores.size for fold in folds)
-        assert bool(choosing.left_out_words(found.work, found.given)) == (
+        assert bool(choosing.omission_text(found.work, found.request)) == (
             effort == "fast"
         )
     assert work["fast"] < 0.8 * work["normal"]

@@ -85,7 +85,7 @@ def test_auto_balances_below_a_third(n_sick, n_well, is_balanced):
     assert found.is_balanced is is_balanced
     assert pytest.approx(2 / (3 * 2)) == RARE
     signs = target(n_sick, n_well).signs
-    said = found.said(signs)
+    said = found.remark(signs)
     assert bool(said) is is_balanced
     if is_balanced:
         rarer = "sick" if n_sick < n_well else "well"

@@ -55,6 +55,16 @@ def test_without_the_extra_the_install_line_is_printed(no_extra, capsys):
         assert "needs jinja2, rich, typer: pip install 'frugalsvm[cli]'" in text
 
 
+def test_without_the_extra_nothing_of_it_is_imported():
+    code = (
+        "import sys;"
+        "sys.modules |= dict.fromkeys(['jinja2', 'rich', 'typer']);"
+        "from frugalsvm.__main__ import main;"
+        "main(['--help'])"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_without_the_extra_the_demo_works(no_extra, capsys):
     assert main(["demo", "--effort", "fast"]) == 0
     assert "Proved" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frugalsvm.cli.study import Coded
+from frugalsvm.cli.study import CodedColumns
 from frugalsvm.tables import make_plan, read_table
 from tests.cli.conftest import write_csv
 
@@ -221,7 +221,7 @@ def test_folds_and_paths_count_variables(run_json):
 
 def found(folder, rows, **options):
     table = read_table(written(folder / "found.csv", rows))
-    return Coded.of(table, make_plan(table, "outcome", **options))
+    return CodedColumns.of(table, make_plan(table, "outcome", **options))
 
 
 def test_a_name_that_another_column_has_is_no_variable(run, folder):
@@ -258,7 +258,7 @@ def test_codes_with_gaps_or_a_category_left_out_stay_single(folder):
     rows[0]["purpose_car"] = ""
     for row in rows:
         del row["housing_own"]
-    assert found(folder, rows) == Coded()
+    assert found(folder, rows) == CodedColumns()
 
 
 def test_a_constant_or_excluded_column_is_not_missed(folder):

@@ -27,20 +27,20 @@ def test_parts_of_a_deadline_are_parts_of_what_is_left():
     assert deadline.part(0.5) == 5.0
     part = deadline.within(0.5)
     clock.now += 4.0
-    assert (deadline.left, part.left) == (6.0, 1.0)
+    assert (deadline.seconds_left, part.seconds_left) == (6.0, 1.0)
     clock.now += 3.0
     assert part.is_over
     assert not deadline.is_over
     clock.now += 9.0
-    assert deadline.left == 0.0
+    assert deadline.seconds_left == 0.0
     assert deadline.remark == ""
-    deadline.leave_out("the soup", "see the menu")
+    deadline.omit("the soup", "see the menu")
     assert deadline.remark == "--time-limit ended before: the soup (see the menu)"
 
 
 def test_without_a_limit_nothing_is_over():
     deadline = Deadline.after(None)
-    assert deadline.left is None
+    assert deadline.seconds_left is None
     assert deadline.part(0.5) is None
     assert not deadline.is_over
     assert deadline.within(0.5).end is None

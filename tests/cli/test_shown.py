@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.cli.levels import tie_words
+from frugalsvm.cli.levels import tie_text
 from frugalsvm.cli.thresholds import shortest_between
 from tests.cli.conftest import write_csv
 
@@ -59,9 +59,9 @@ def test_many_rows_with_the_same_score_are_said(run, folder):
 
 
 def test_few_rows_with_the_same_score_are_not():
-    assert tie_words(np.arange(10.0)) == ""
-    assert tie_words(np.array([1.0, 2.0, 3.0])) == ""
-    assert "2 of 4 rows" in tie_words(np.array([1.0, 1.0, 2.0, 3.0]))
+    assert tie_text(np.arange(10.0)) == ""
+    assert tie_text(np.array([1.0, 2.0, 3.0])) == ""
+    assert "2 of 4 rows" in tie_text(np.array([1.0, 1.0, 2.0, 3.0]))
 
 
 @pytest.mark.parametrize("costs", ["fp=1,fn=1", "fp=1,fn=3", "fp=5,fn=1"])

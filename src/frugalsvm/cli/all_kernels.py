@@ -1,4 +1,4 @@
-"""Compile in advance, for images and clusters, so that users need not wait.
+"""Compilation in advance, for images and clusters, so that users need not wait.
 
 ``warmup`` solves small problems with every native method, so that a later run of any of
 them finds all kernels in the cache.
@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ MAX_NODES = 20
 
 @dataclass(frozen=True)
 class Warmup:
-    """What ``warmup`` did.
+    """Numbers of kernels and folders of their cache, as :func:`warmup` returns them.
 
     Parameters
     ----------
@@ -74,14 +73,10 @@ def kernels() -> Iterator[Any]:
     prefix = "frugalsvm.kernels."
     for name, module in list(sys.modules.items()):
         if name.startswith(prefix):
-            yield from _defined_in(module)
-
-
-def _defined_in(module: ModuleType) -> Iterator[Any]:
-    for member in vars(module).values():
-        is_compiled = hasattr(member, "stats") and hasattr(member, "py_func")
-        if is_compiled and member.py_func.__module__ == module.__name__:
-            yield member
+            for member in vars(module).values():
+                is_compiled = hasattr(member, "stats") and hasattr(member, "py_func")
+                if is_compiled and member.py_func.__module__ == name:
+                    yield member
 
 
 def _count() -> tuple[int, int]:
@@ -102,21 +97,21 @@ def _problems() -> Iterator[Problem]:
 
 
 def _solve_in_all_ways(problem: Problem) -> None:
-    found = solve(
+    result = solve(
         problem,
         max_nodes=MAX_NODES,
         method_options={"patience": 2},
         random_state=0,
         certificate=True,
     )
-    # Only rare models need it.
-    best_intercept(problem, found.coef)
+    # Rarely needed, so that the fits above may not have compiled it.
+    best_intercept(problem, result.coef)
     for method in ("exact", "heuristic"):
         solve(problem, method=method, max_nodes=MAX_NODES, random_state=0)
-    # Imported here because it belongs to the paper's code.
+    # Imported here, since the paper's code is loaded by name only.
     from ..paper.models import big_m
 
-    M = big_m(problem, found.objective, max_programs=0)
+    M = big_m(problem, result.objective, max_programs=0)
     alpha = relax(problem).alpha
     for family in set(FAMILY.values()):
         certified_bound(problem, alpha, family, M if family in WITH_M else None)

@@ -12,7 +12,7 @@ from ..tables.excel import Layout
 from ..tables.kinds import MIN_LEVEL
 from . import options as opt
 from .options import DataOptions
-from .outputs import check_output, given_with_errors, write_certificate
+from .outputs import check_output, printing_result, write_certificate
 from .panel import Panel
 from .session import Deadline, InterruptedFit, Session, UsageProblem, plain
 
@@ -22,6 +22,8 @@ EXAMPLES = (
 )
 # Maximum numbers of models, features, and substitutes of each that are printed.
 N_MODELS, N_FEATURES, N_SUBSTITUTES = 10, 20, 3
+# The work of the tree by default, about a minute on a usual computer.
+WORK = 6e10
 
 
 def alternatives(
@@ -80,6 +82,7 @@ def alternatives(
     Shows which features are proved to be in every good model, and what can replace the
     others.
     """
+    from ..estimators import near_optimal
     from .class_weights import parse_class_weight
     from .options import parse_formats
     from .parsing import (
@@ -92,9 +95,9 @@ def alternatives(
         parse_signs,
         parse_unlabelled,
     )
-    from .reporting import Cautions, list_alternatives
+    from .reporting import Cautions, nodes_of
     from .results import class_weight_of
-    from .study import Conditions, Search
+    from .study import Conditions
 
     deadline = Deadline.after(time_limit)
     check_output("--certificate", certificate, data, costs, labels)
@@ -113,7 +116,7 @@ def alternatives(
         split_categories, parse_unlabelled(unlabelled),
         Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
-    wanted_signs = parse_signs(signs)
+    signs_by_name = parse_signs(signs)
     with Panel(session) as panel:
         table, preparation, prices = source.load(session, panel)
         weights = source.weights(session, table.target)
@@ -124,47 +127,59 @@ def alternatives(
             prices,
             max_cost,
             weights,
-            signs=wanted_signs,
+            signs=signs_by_name,
             is_split=split_categories,
         )
         conditions.check(table, preparation)
         panel.phase("listing alternatives")
-        found = list_alternatives(
-            preparation.transform(table.table), table, conditions, preparation, share,
-            limit, deadline.left, Search("fast", None, jobs, session.seed),
-            certificate is not None, max_nodes,
-        )  # fmt: skip
-        session.hold.begin(found.status == "interrupted")
+        X = preparation.transform(table.table)
+        problem = conditions.problem(
+            preparation, X, table.target.signs, overwrite_X=False
+        )
+        listing = near_optimal(
+            problem,
+            tolerance=share,
+            limit=limit,
+            feature_names=conditions.names(preparation),
+            time_limit=deadline.seconds_left,
+            max_nodes=max_nodes or nodes_of(problem, WORK),
+            n_jobs=jobs,
+            random_state=session.seed,
+            certificate=certificate is not None,
+        )
+        session.hold.begin(listing.status == "interrupted")
     cautions = Cautions.of(table, preparation)
     cautions.show(session)
-    _show(session, found)
-    content = _content(found) | {"warnings": cautions.texts}
+    _show(session, listing)
+    content = _content(listing) | {"warnings": cautions.texts}
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
-    with given_with_errors(session, content):
-        if certificate is not None and found.certificate is not None:
-            proof = found.certificate.with_preparation(preparation.to_json())
+    with printing_result(session, content):
+        if certificate is not None and listing.certificate is not None:
+            proof = listing.certificate.with_preparation(preparation.to_json())
             write_certificate(certificate, proof)
             session.say(f"certificate written to {certificate}")
     if session.hold.count > 0:
         raise InterruptedFit
 
 
-def _show(session: Session, found: Any) -> None:
+def _show(session: Session, listing: Any) -> None:
     from ..estimators.exchanges import explanation
 
-    n = len(found)
-    session.show("", f"{n:,} model{'s' * (n > 1)} within {100 * found.tolerance:.3g} %")
-    session.show(plain(explanation(found, options=True)), "")
-    roles = session.table("feature", ">models", "role")
-    used = [one for one in found.roles if one.n_models]
-    for one in used[:N_FEATURES]:
-        roles.add_row(plain(one.name), f"{100 * one.n_models / n:.0f} %", _role(one))
-    session.show(roles)
-    if len(used) > N_FEATURES:
-        session.show(f"and {counted(len(used) - N_FEATURES, 'more feature')}")
+    n, percent = len(listing), 100 * listing.tolerance
+    session.show("", f"{n:,} model{'s' * (n > 1)} within {percent:.3g} %")
+    session.show(plain(explanation(listing, options=True)), "")
+    table = session.table("feature", ">models", "role")
+    roles = [role for role in listing.roles if role.n_models]
+    for role in roles[:N_FEATURES]:
+        share = f"{100 * role.n_models / n:.0f} %"
+        table.add_row(plain(role.name), share, _role_text(role))
+    session.show(table)
+    if len(roles) > N_FEATURES:
+        session.show(f"and {counted(len(roles) - N_FEATURES, 'more feature')}")
     models = session.table(">worse by", "features")
-    for excess, support in zip(found.excess[:N_MODELS], found.supports, strict=False):
-        names = ", ".join(plain(found.feature_names[j]) for j in support)
+    rows = zip(listing.excess[:N_MODELS], listing.supports, strict=False)
+    for excess, support in rows:
+        names = ", ".join(plain(listing.feature_names[j]) for j in support)
         models.add_row(f"{100 * excess:.2f} %", names or "(none)")
     session.show("", models)
     if n > N_MODELS:
@@ -173,28 +188,28 @@ def _show(session: Session, found: Any) -> None:
         )
 
 
-def _role(one: Any) -> str:
-    if one.role != "replaceable":
-        return one.role
-    if not one.replaced_by:
+def _role_text(role: Any) -> str:
+    if role.role != "replaceable":
+        return role.role
+    if not role.replaced_by:
         return "replaceable together with others"
-    names = [plain(name) for name in one.replaced_by]
+    names = [plain(name) for name in role.replaced_by]
     return f"replaceable by {listed(names, N_SUBSTITUTES)}"
 
 
-def _content(found: Any) -> dict[str, Any]:
+def _content(listing: Any) -> dict[str, Any]:
     from ..estimators.exchanges import explanation
 
-    names = found.feature_names
+    names = listing.feature_names
     return {
-        "tolerance": found.tolerance,
-        "complete": found.complete,
-        "complete_up_to": found.complete_up_to,
-        "status": found.status,
-        "lower_bound": found.lower_bound,
-        "explanation": explanation(found, options=True),
-        "exchanges_tried": found.n_exchanges,
-        "indispensable": found.indispensable,
+        "tolerance": listing.tolerance,
+        "complete": listing.complete,
+        "complete_up_to": listing.complete_up_to,
+        "status": listing.status,
+        "lower_bound": listing.lower_bound,
+        "explanation": explanation(listing, options=True),
+        "exchanges_tried": listing.n_exchanges,
+        "indispensable": listing.indispensable,
         "models": [
             {
                 "objective": objective,
@@ -202,17 +217,17 @@ def _content(found: Any) -> dict[str, Any]:
                 "features": [names[j] for j in support],
             }
             for objective, excess, support in zip(
-                found.objectives, found.excess, found.supports, strict=True
+                listing.objectives, listing.excess, listing.supports, strict=True
             )
         ],
         "roles": [
             {
-                "feature": one.name,
-                "role": one.role,
-                "models": one.n_models,
-                "replaced_by": one.replaced_by,
+                "feature": role.name,
+                "role": role.role,
+                "models": role.n_models,
+                "replaced_by": role.replaced_by,
             }
-            for one in found.roles
-            if one.n_models
+            for role in listing.roles
+            if role.n_models
         ],
     }

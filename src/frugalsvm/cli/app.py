@@ -6,13 +6,14 @@ import os
 import platform
 import sys
 from contextlib import ExitStack, redirect_stdout
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from . import alternatives, export, fit, path, predict, scorecard, verify
 from . import options as opt
-from .entry import own_version
+from .entry import package_version
 from .session import Session, command
 
 app = typer.Typer(
@@ -26,9 +27,9 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(own_version())
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
+        typer.echo(package_version())
         raise typer.Exit
 
 
@@ -37,15 +38,11 @@ def _main(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version."
+            "--version", callback=_show_version, is_eager=True, help="Show the version."
         ),
     ] = False,
 ) -> None:
     pass
-
-
-DEMO_EXAMPLES = ("frugalsvm demo", "frugalsvm demo --effort fast")
-WARMUP_EXAMPLES = ("frugalsvm warmup",)
 
 
 def demo(session: Session, effort: opt.Effort = "normal") -> None:
@@ -61,7 +58,7 @@ def demo(session: Session, effort: opt.Effort = "normal") -> None:
                 redirect_stdout(nowhere if session.quiet else sys.stderr)
             )
         content = run_demo(effort, session.seed, verbose=not session.quiet)
-    session.give(content)
+    session.print_json(content)
 
 
 def warmup(session: Session) -> None:
@@ -69,81 +66,60 @@ def warmup(session: Session) -> None:
     from .all_kernels import warmup as compile_all
 
     session.say("Compiling kernels that are not in the cache ...")
-    done = compile_all()
+    result = compile_all()
     session.show(
-        f"{done.compiled} kernels compiled, {done.loaded} loaded, "
-        f"{done.seconds:.1f} s.",
-        *(f"Cache: {folder}" for folder in done.folders),
+        f"{result.compiled} kernels compiled, {result.loaded} loaded, "
+        f"{result.seconds:.1f} s.",
+        *(f"Cache: {folder}" for folder in result.folders),
     )
-    session.give(
-        {
-            "compiled": done.compiled,
-            "loaded": done.loaded,
-            "seconds": done.seconds,
-            "folders": done.folders,
-        }
-    )
-    if not done.folders:
+    session.print_json(asdict(result))
+    if not result.folders:
         session.warn("nothing was cached: no cache folder is writable")
         raise typer.Exit(1)
 
 
-# --- ``frugalsvm info``: versions, solvers, threads and the cache ---------------------
-
-INFO_EXAMPLES = ("frugalsvm info", "frugalsvm info --json")
-
-
 def info(session: Session) -> None:
     """Show versions, available solvers, threads and the cache."""
-    content = gather()
+    content = _environment()
     table = session.table("what", "value")
     for name, value in content.items():
-        words = value
+        text = str(value)
         if isinstance(value, dict):
-            words = ", ".join(f"{key} {one}" for key, one in value.items())
+            text = ", ".join(f"{key} {item}" for key, item in value.items())
         elif isinstance(value, list):
-            words = ", ".join(map(str, value)) or "none"
-        table.add_row(name, str(words))
+            text = ", ".join(map(str, value)) or "none"
+        table.add_row(name, text)
     session.show(table)
-    session.give(content)
+    session.print_json(content)
 
 
-def gather() -> dict[str, Any]:
-    """All entries by name."""
+def _environment() -> dict[str, Any]:
+    """All entries of ``info`` by name."""
+    from ..kernels._cache import folders
     from ..paper.solvers import available_solvers
     from .entry import versions
 
+    cores = usable_cores = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        usable_cores = len(os.sched_getaffinity(0))
+    sizes = {str(folder): len(list(folder.glob("*.nbc"))) for folder in folders()}
+    caches = [f"{folder} ({n} kernels)" for folder, n in sizes.items() if n]
     return {
         "versions": versions(),
         "platform": platform.platform(),
         "solvers": ["native", *available_solvers()],
-        "cores": os.cpu_count() or 1,
-        "cores for this process": _usable_cores(),
+        "cores": cores,
+        "cores for this process": usable_cores,
         "thread settings": {
             name: os.environ[name]
             for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
             if name in os.environ
         },
-        **_caches(),
+        "cache": caches or ["empty; run frugalsvm warmup to fill it"],
     }
 
 
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _caches() -> dict[str, Any]:
-    """The cache folders of compiled kernels, and how many each has."""
-    from ..kernels._cache import folders
-
-    found = {str(one): len(list(one.glob("*.nbc"))) for one in folders()}
-    kept = [f"{name} ({n} kernels)" for name, n in found.items() if n]
-    return {"cache": kept or ["empty; run frugalsvm warmup to fill it"]}
-
-
-for _name, _function, _examples, _words in (
+for _name, _function, _examples, _summary in (
     ("fit", fit.fit, fit.EXAMPLES, "Fit a model to a table, with a proof."),
     (
         "path",
@@ -182,18 +158,18 @@ for _name, _function, _examples, _words in (
         "Export a model as SQL, Python or ONNX.",
     ),
     ("verify", verify.verify, verify.EXAMPLES, "Check a proof against the table."),
-    ("demo", demo, DEMO_EXAMPLES, "Fit a model to built-in data."),
     (
-        "warmup",
-        warmup,
-        WARMUP_EXAMPLES,
-        "Compile all kernels in advance.",
+        "demo",
+        demo,
+        ("frugalsvm demo", "frugalsvm demo --effort fast"),
+        "Fit a model to built-in data.",
     ),
+    ("warmup", warmup, ("frugalsvm warmup",), "Compile all kernels in advance."),
     (
         "info",
         info,
-        INFO_EXAMPLES,
+        ("frugalsvm info", "frugalsvm info --json"),
         "Show versions, solvers, threads and the cache.",
     ),
 ):
-    command(app, _name, examples=_examples, short_help=_words)(_function)
+    command(app, _name, examples=_examples, short_help=_summary)(_function)

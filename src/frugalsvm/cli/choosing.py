@@ -1,4 +1,4 @@
-"""Budget and C of the command line, chosen by cross-validation."""
+"""The fit of all rows, and the choice of budget and C by cross-validation."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ from .study import AUTO, Conditions, PreparedTable, Search
 
 # The gap at which the fit of all rows is finished.
 GAP_TOL = SolveOptions().gap_tol
-# The part of the time left by the folds in which all rows are fitted with each budget
+# The share of the time left by the folds in which all rows are fitted with each budget
 # and C that was compared; the rest is for the search and the proof.
 SHARE_OF_PATH = 0.5
-# Folds are searched side by side if their data together take no more bytes than this.
-# Less than in Python, since tables are large and the rest of the memory is needed.
+# Folds are searched side by side if their data together take at most this many bytes;
+# fewer than in Python, since the table needs memory, too.
 MOST_BYTES = 2**28
-# Samples on which budgets and C are compared, in each fold; more would hardly change
-# the choice. Models are scored on all rows that are held out.
+# Samples on which budgets and C are compared in each fold; more would hardly change
+# the choice. Models are scored on all held-out rows.
 MOST_SAMPLES = 2000
 
 
-class Chosen(NamedTuple):
-    """Budget and C that were chosen on all rows, and from what.
+class FinalChoice(NamedTuple):
+    """Budget and C that were chosen, and how.
 
     Attributes
     ----------
@@ -66,17 +66,17 @@ class Chosen(NamedTuple):
     path : ScoredPath
         Scores, and objectives on all rows.
     support : ndarray of int
-        The features that were found with them, to search on from.
+        The features selected with them, from which the search goes on.
     compared : tuple of int
         The budgets that were compared in all folds.
     n_shortened : int
-        Of these, how many the time limit cut the search short for.
+        Those of them whose search the time limit cut short.
     left_out : str
-        What the effort leaves out of a choice, in words; empty if nothing.
+        A sentence on what the effort leaves out of a choice; empty if nothing.
     was_late, was_interrupted : bool
         Whether the time limit, or Ctrl-C, ended the comparison.
     seconds : float
-        What the comparison took.
+        Duration of the comparison.
     time_left : float or None
         Of the time limit, in seconds.
     """
@@ -99,7 +99,7 @@ class Chosen(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What to say of a comparison that ended early; empty if it did not."""
+        """A sentence on a comparison that ended early; empty if it did not."""
         n_compared = len(self.compared)
         short = ""
         if self.n_shortened:
@@ -109,8 +109,9 @@ class Chosen(NamedTuple):
         ended = "--time-limit" if self.was_late else "Ctrl-C"
         return (
             f"{ended} ended the choice: {n_compared} of {self.n_candidates} "
-            f"feature limits were compared in all folds ({numbers(self.compared)}), "
-            "and the best of them was taken" + (short and f"; {short}")
+            "feature limits were compared in all folds "
+            f"({_listed_numbers(self.compared)}), and the best of them was taken"
+            + (short and f"; {short}")
         )
 
 
@@ -122,16 +123,16 @@ def choose(
     rows: np.ndarray | None = None,
     hold: Hold | None = None,
     callback: ChoiceCallback | None = None,
-    on_plan: Callable[[str], None] = lambda words: None,
+    on_plan: Callable[[str], None] = lambda text: None,
 ) -> GridChoice:
     """Choose budget and C on some rows by cross-validation inside them.
 
-    ``on_plan`` is told what is going to be compared, and what is left out;
-    ``callback`` is told of every step.
+    ``on_plan`` gets sentences on what is going to be compared, and what is left out;
+    ``callback`` is called after every step.
 
     A time limit, and Ctrl-C, end it with the best of those that were compared in all
     folds. The time limit is that of the whole fit, and the folds may use a part of it.
-    A hold begins when they have been searched.
+    The hold begins when they have been searched.
 
     Raises
     ------
@@ -140,8 +141,8 @@ def choose(
     """
     preparation = data.prepare(rows)
     X = preparation.transform(data.table, rows)
-    used = np.arange(data.n_rows) if rows is None else rows
-    positive = data.target.positive[used]
+    rows = np.arange(data.n_rows) if rows is None else rows
+    positive = data.target.positive[rows]
     possible = possible_folds(positive, max(2, folds))
     if possible == 0:
         rarer = min(int(positive.sum()), int((~positive).sum()))
@@ -150,7 +151,7 @@ def choose(
             "the feature limit and C needs at least 2; give both "
             "(--max-features 5 --C 1)."
         )
-    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(used.size))
+    samples = Samples(X, X, positive, np.where(positive, 1.0, -1.0), np.ones(rows.size))
     splits = stratified_splits(positive, possible, search.seed)
     work = _grid_work(conditions, search, preparation)
     seeds = fold_seeds(search.seed)
@@ -166,87 +167,89 @@ def choose(
     )
     limit = search.time_limit
     limit = None if limit is None else SHARE_OF_FOLDS * limit
-    on_plan(plan_words(work, possible, used.size - used.size // possible))
-    left_out = left_out_words(work, conditions)
-    if left_out:
-        on_plan(left_out)
-    found = watched_folds(
+    on_plan(_plan_text(work, possible, rows.size - rows.size // possible))
+    omission = omission_text(work, conditions)
+    if omission:
+        on_plan(omission)
+    comparison = watched_folds(
         work,
         samples,
         jobs,
         possible,
         Watch(limit, callback),
         search.n_jobs,
-        preparation=TableFolds(data, preparation, used),
+        preparation=TableFolds(data, preparation, rows),
         most_bytes=MOST_BYTES,
         hold=hold,
     )
-    choice = Choice.of(found.folds, DEFAULT_RULE)
-    return GridChoice(conditions, search, work, samples, found, choice, seeds)
+    choice = Choice.of(comparison.folds, DEFAULT_RULE)
+    return GridChoice(conditions, search, work, samples, comparison, choice, seeds)
 
 
 def _grid_work(
     conditions: Conditions, search: Search, preparation: Preparation
 ) -> GridWork:
-    """What every fold of a choice does."""
-    sides = conditions.sides(preparation)
-    included = np.unique(np.array(sides["include"], dtype=np.int64))
+    """The work of every fold of a choice."""
+    constraints = conditions.constraints(preparation)
+    n_included = len(set(constraints["include"]))
     n = len(conditions.names(preparation))
     budgets: list[int] | str = AUTO
     if conditions.max_features != AUTO:
-        given = conditions.budget
-        budgets = [n if given is None else given]
+        budget = conditions.budget
+        budgets = [n if budget is None else budget]
     pace = search.pace
     if conditions.C == AUTO:
         weights = weights_of(AUTO, AUTO, auto_refit=pace.refit_C)
     else:
-        # It does both: it selects the features and gives their weights.
+        # A fixed C both selects the features and gives their weights.
         weights = weights_of([conditions.C], "same")
     return GridWork(
-        budgets_of(budgets, n, included.size, pace.budgets),
+        budgets_of(budgets, n, n_included, pace.budgets),
         *weights,
         search.choosing_effort,
-        ProblemMaker(sides, scale=True),
+        ProblemMaker(constraints, scale=True),
         BalancedAccuracy(),
         most_samples=MOST_SAMPLES,
         pace=pace,
     )
 
 
-def plan_words(work: GridWork, folds: int, n_rows: int) -> str:
-    """What is going to be compared."""
-    limits = numbers(work.budgets.tolist())
-    words = f"comparing feature limit{'s' * (work.budgets.size > 1)} {limits}"
+def _plan_text(work: GridWork, folds: int, n_rows: int) -> str:
+    """A sentence on what is going to be compared."""
+    limits = _listed_numbers(work.budgets.tolist())
+    text = f"comparing feature limit{'s' * (work.budgets.size > 1)} {limits}"
     if work.n_refit > 1:
-        words += f", each with {work.n_refit} C,"
-    words += f" in {folds} folds"
+        text += f", each with {work.n_refit} C,"
+    text += f" in {folds} folds"
     most = work.most_samples
     if most is not None and n_rows > most:
-        words += f", trained on {most:,} of about {n_rows:,} rows each"
-    return words
+        text += f", trained on {most:,} of about {n_rows:,} rows each"
+    return text
 
 
-def left_out_words(work: GridWork, conditions: Conditions) -> str:
-    """What the effort leaves out of a choice; empty if nothing."""
+def omission_text(work: GridWork, conditions: Conditions) -> str:
+    """A sentence on what the effort leaves out of a choice; empty if nothing."""
     if work.pace is STEADY:
         return ""
-    left = []
+    parts = []
     if conditions.max_features == AUTO:
         least, most = work.budgets[0], work.budgets[-1]
-        between = [one for one in STEADY.budgets if least < one < most]
-        missing = [one for one in between if one not in work.budgets]
+        missing = [
+            budget
+            for budget in STEADY.budgets
+            if least < budget < most and budget not in work.budgets
+        ]
         if missing:
-            left.append(f"feature limits {numbers(missing)}")
+            parts.append(f"feature limits {_listed_numbers(missing)}")
     if work.refit_weights is not None:
         n_all = len(STEADY.refit_C)
-        left.append(f"{n_all - work.n_refit} of {n_all} C")
-    left.append("most of the search with each limit")
-    return f"--effort fast leaves out: {'; '.join(left)}; --effort normal has them"
+        parts.append(f"{n_all - work.n_refit} of {n_all} C")
+    parts.append("most of the search with each limit")
+    return f"--effort fast leaves out: {'; '.join(parts)}; --effort normal has them"
 
 
-def numbers(values: Iterable[int]) -> str:
-    """Numbers in a list for people."""
-    return ", ".join(f"{one:,}" for one in values)
+def _listed_numbers(values: Iterable[int]) -> str:
+    return ", ".join(f"{value:,}" for value in values)
 
 
 @dataclass(frozen=True)
@@ -255,21 +258,21 @@ class GridChoice:
 
     Attributes
     ----------
-    given : Conditions
-        With what was to be chosen.
+    request : Conditions
+        With budget or C to be chosen.
     search : Search
     work : GridWork
     samples : Samples
-    found : WatchedFolds
+    comparison : WatchedFolds
     choice : Choice
     seeds : SeedSequence
     """
 
-    given: Conditions
+    request: Conditions
     search: Search
     work: GridWork
     samples: Samples
-    found: WatchedFolds
+    comparison: WatchedFolds
     choice: Choice
     seeds: np.random.SeedSequence
 
@@ -282,50 +285,51 @@ class GridChoice:
     def time_left(self) -> float | None:
         """Of the time limit, in seconds; None without one."""
         limit = self.search.time_limit
-        return None if limit is None else max(0.0, limit - self.found.seconds)
+        return None if limit is None else max(0.0, limit - self.comparison.seconds)
 
-    def on_all(self) -> Chosen:
+    def fit_all_rows(self) -> FinalChoice:
         """Fit all rows with all that was compared; the choice is then final."""
-        found, left = self.found, self.time_left
-        share = None if left is None else SHARE_OF_PATH * left
-        options = {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs}
+        comparison, time_left = self.comparison, self.time_left
+        share = None if time_left is None else SHARE_OF_PATH * time_left
         final = FinalFit(
             self.work,
             DEFAULT_RULE,
-            options,
+            {"gap_tol": GAP_TOL, "n_jobs": self.search.n_jobs},
             time_limit=share,
-            only_chosen=found.was_interrupted,
+            only_chosen=comparison.was_interrupted,
         )
-        weight = self.given.weights_of(self.samples.signs)
+        weight = self.request.weights_of(self.samples.signs)
         if weight is None:
             weight = self.samples.sample_weight
         started = time.perf_counter()
-        fitted = final.run(self.samples, weight, found.folds, self.choice, self.seeds)
-        if left is not None and share is not None:
+        fitted = final.run(
+            self.samples, weight, comparison.folds, self.choice, self.seeds
+        )
+        if time_left is not None and share is not None:
             # If it takes longer, kernels were compiled, which is not counted.
-            left -= min(share, time.perf_counter() - started)
-        cells = finished_cells(found.folds)
-        return Chosen(
+            time_left -= min(share, time.perf_counter() - started)
+        cells = finished_cells(comparison.folds)
+        return FinalChoice(
             self._chosen(fitted.choice),
             fitted.path,
             fitted.result.selected,
             tuple(int(self.work.budgets[j]) for _, j in cells),
-            found.n_shortened,
-            left_out_words(self.work, self.given),
-            found.was_late,
-            found.was_interrupted or fitted.was_interrupted,
-            found.seconds,
-            left,
+            comparison.n_shortened,
+            omission_text(self.work, self.request),
+            comparison.was_late,
+            comparison.was_interrupted or fitted.was_interrupted,
+            comparison.seconds,
+            time_left,
         )
 
     def _chosen(self, choice: Choice) -> Conditions:
         i, j, r = choice.key
         refit = self.work.refit_weights
         budget: int | None = int(self.work.budgets[j])
-        if self.given.max_features is None:
+        if self.request.max_features is None:
             budget = None
         return replace(
-            self.given,
+            self.request,
             max_features=budget,
             C=float(self.work.weights[i]),
             refit_C=None if refit is None else float(refit[r]),
@@ -334,7 +338,7 @@ class GridChoice:
 
 @dataclass(frozen=True)
 class TableFolds:
-    """Prepares the table again in each fold of a choice.
+    """Preparation of the table in each fold of a choice.
 
     Fill values and categories, not only means and scales, are learned from the training
     rows of a fold.
@@ -343,7 +347,7 @@ class TableFolds:
     ----------
     data : PreparedTable
     whole : Preparation
-        Of all rows in use.
+        The preparation of all rows in use.
     rows : ndarray of int
         These rows.
     """
@@ -357,13 +361,13 @@ class TableFolds:
 
         A category that is missing in a fold becomes a constant feature.
         """
-        own = self.data.prepare(self.rows[train])
-        place = {key: j for j, key in enumerate(_keys(self.whole))}
-        known = [(k, place[key]) for k, key in enumerate(_keys(own)) if key in place]
+        preparation = self.data.prepare(self.rows[train])
+        index = {key: j for j, key in enumerate(_keys(self.whole))}
         X = np.zeros((self.rows.size, self.whole.n_features), order="F")
-        features = own.transform(self.data.table, self.rows)
-        for k, j in known:
-            X[:, j] = features[:, k]
+        features = preparation.transform(self.data.table, self.rows)
+        for k, key in enumerate(_keys(preparation)):
+            if key in index:
+                X[:, index[key]] = features[:, k]
         return Shared(replace(data.value, X=X, data=X))
 
 
@@ -372,7 +376,7 @@ def _keys(preparation: Preparation) -> list[tuple[str, str | None, bool]]:
     return [(column.name, level, is_gap) for (column, level), is_gap in pairs]
 
 
-# --- The fit of all rows, after the choice of budget and C if they are open -----------
+# --- The fit of all rows --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -386,25 +390,25 @@ class Fit:
         In standardised units.
     conditions : Conditions
         With the budget and the C that were chosen.
-    choice : Chosen or None
-        How they were chosen, if they were.
+    choice : FinalChoice or None
+        None if both were given.
     chosen : tuple of str
-        Which of "budget" and "C" were chosen.
+        Those of "budget" and "C" that were chosen.
     was_interrupted : bool
     calibration : Sigmoid or None
-        Turns scores into probabilities; it does not change who is predicted.
+        Turns scores into probabilities; it does not change the predicted classes.
     threshold : float or None
         A score above it means the positive class; None for zero.
     constant : int or None
         The sign that the threshold gives all rows; None if it gives both.
     error_costs : ErrorCosts or None
-        What errors cost, if the threshold was learned from that.
+        The costs of errors from which the threshold was learned.
     """
 
     preparation: Preparation
     result: Result
     conditions: Conditions
-    choice: Chosen | None = None
+    choice: FinalChoice | None = None
     chosen: tuple[str, ...] = ()
     was_interrupted: bool = False
     calibration: Sigmoid | None = None
@@ -428,7 +432,7 @@ class Fit:
         return self.model.intercept - float(self.weights @ self.preparation.means)
 
     def above(self, threshold: float, scores: np.ndarray) -> Fit:
-        """The same model with a threshold; ``scores`` are those of all rows."""
+        """The model with a threshold; ``scores`` are those of all rows."""
         limit = float(rounded(threshold, self.model.coef, self.model.intercept))
         constant = sign_of(scores - limit)
         return replace(self, threshold=limit, constant=constant)
@@ -442,23 +446,23 @@ def fit_all(
     folds: int,
     on_phase: Callable[[str], None],
     callback: Callback | None = None,
-    on_plan: Callable[[str], None] = lambda words: None,
+    on_plan: Callable[[str], None] = lambda text: None,
     on_step: ChoiceCallback | None = None,
     certificate: bool = False,
     hold: Hold | None = None,
 ) -> Fit:
     """Choose budget and C if they are open, then fit all rows.
 
-    The time limit is for all of this. ``callback`` is for the fit of all rows,
-    ``on_plan`` and ``on_step`` are for the choice. A hold begins as soon as there is a
-    choice or, without one, when the search begins.
+    The time limit is for both. ``callback`` is for the fit of all rows, ``on_plan`` and
+    ``on_step`` are for the choice. The hold begins as soon as there is a choice or,
+    without one, when the search begins.
     """
-    choice, chosen, limit = None, conditions.open_ones, search.time_limit
-    support, has_ended = None, False
+    choice, chosen, limit = None, conditions.open_parameters, search.time_limit
+    support, was_interrupted = None, False
     preparation = data.prepare()
     if conditions.is_open:
         on_phase("choosing feature limit and C by cross-validation")
-        found = choose(
+        grid_choice = choose(
             data,
             conditions,
             search,
@@ -467,11 +471,11 @@ def fit_all(
             callback=on_step,
             on_plan=on_plan,
         )
-        on_phase("fitting all rows with what was compared")
-        choice = found.on_all()
+        on_phase("fitting all rows with each candidate")
+        choice = grid_choice.fit_all_rows()
         conditions, support = choice.conditions, choice.support
-        has_ended = choice.was_interrupted
-        limit = 0.0 if has_ended else choice.time_left
+        was_interrupted = choice.was_interrupted
+        limit = 0.0 if was_interrupted else choice.time_left
     on_phase("searching and proving")
     X = preparation.transform(data.table)
     problem = conditions.problem(preparation, X, data.target.signs)
@@ -483,10 +487,9 @@ def fit_all(
         certificate=certificate,
     )
     result, interrupted = run_interruptible(problem, options, hold)
-    if has_ended and result.status is Status.TIME_LIMIT:
-        # Not the user's limit.
+    if was_interrupted and result.status is Status.TIME_LIMIT:
+        # The limit was Ctrl-C during the choice, not the user's time limit.
         result = replace(result, status=Status.INTERRUPTED)
     result = conditions.refitted(problem, result)
-    return Fit(
-        preparation, result, conditions, choice, chosen, interrupted or has_ended
-    )
+    was_interrupted = was_interrupted or interrupted
+    return Fit(preparation, result, conditions, choice, chosen, was_interrupted)

@@ -1,4 +1,4 @@
-"""Weights of classes: what --class-weight means for a table."""
+"""Weights of classes: the option --class-weight."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ..run.words import quote
 from ..tables import Target
 from .session import UsageProblem
 
-AUTO, BALANCED, NONE = WORDS = ("auto", "balanced", "none")
-# With two classes, one with a smaller fraction of the rows is rare: 2 / (3 K).
+AUTO, BALANCED, NONE = RULES = ("auto", "balanced", "none")
+# A class of two with a smaller fraction of the rows is rare: 2 / (3 K).
 RARE = 1.0 / 3.0
-# The weights that may be given; a class without weight would not be learned.
+# Limits of a weight; a class without weight would not be learned.
 LEAST, MOST = 1e-6, 1e6
 
-# What the option says: one of the words, or weights of labels.
-Given = str | dict[str, float]
+# The value of the option: a rule, or weights by label.
+Rule = str | dict[str, float]
 
 
 @dataclass(frozen=True)
 class ClassWeights:
-    """How much an error counts in a row of either class.
+    """Weights of errors in rows of either class.
 
     Attributes
     ----------
     option : str
-        What the user gave: auto, balanced, none or labels.
+        The user's choice: auto, balanced, none or labels.
     labels : tuple of two str
         Of the negative and of the positive class.
     fixed : tuple of two float or None
@@ -39,7 +39,7 @@ class ClassWeights:
     share : float
         Fraction of the rows that are of the rarer class.
     rarer : int
-        Which class that is.
+        The index of that class.
     """
 
     option: str
@@ -50,16 +50,16 @@ class ClassWeights:
     rarer: int
 
     @classmethod
-    def of(cls, given: Given, target: Target) -> ClassWeights:
-        """What an option means for the rows of a table."""
+    def of(cls, rule: Rule, target: Target) -> ClassWeights:
+        """The weights that an option means for the rows of a table."""
         first, second = target.classes
         labels = str(first), str(second)
         rarer = int(np.argmin(target.counts))
         share = target.counts[rarer] / max(1, sum(target.counts))
-        if isinstance(given, dict):
-            return cls("labels", labels, _fixed(given, target), False, share, rarer)
-        is_balanced = given == BALANCED or (given == AUTO and share < RARE)
-        return cls(given, labels, None, is_balanced, share, rarer)
+        if isinstance(rule, dict):
+            return cls("labels", labels, _fixed(rule, target), False, share, rarer)
+        is_balanced = rule == BALANCED or (rule == AUTO and share < RARE)
+        return cls(rule, labels, None, is_balanced, share, rarer)
 
     @property
     def is_weighted(self) -> bool:
@@ -85,24 +85,24 @@ class ClassWeights:
         negative, positive = self.pair(signs)
         return np.where(signs > 0, positive, negative)
 
-    def words(self, signs: np.ndarray) -> str:
+    def text(self, signs: np.ndarray) -> str:
         """The weights for people; empty if all are 1."""
         if not self.is_weighted:
             return ""
-        shown = zip(self.labels, self.pair(signs), strict=True)
+        pairs = zip(self.labels, self.pair(signs), strict=True)
         text = ", ".join(
-            f"{quote(label)} counts {weight:.4g}" for label, weight in shown
+            f"{quote(label)} counts {weight:.4g}" for label, weight in pairs
         )
         return f"balanced ({text})" if self.is_balanced else text
 
-    def said(self, signs: np.ndarray) -> str:
+    def remark(self, signs: np.ndarray) -> str:
         """A remark on the weights and their reason; empty if all are 1."""
-        words = self.words(signs)
-        if not words:
+        text = self.text(signs)
+        if not text:
             return ""
         if self.option != AUTO:
-            return f"class weights: {words}"
-        weights = words.removeprefix(f"{BALANCED} ")
+            return f"class weights: {text}"
+        weights = text.removeprefix(f"{BALANCED} ")
         return (
             f"class weights: balanced, because only {100 * self.share:.1f} % of the "
             f"rows are {quote(self.labels[self.rarer])} {weights}; --class-weight none "
@@ -110,17 +110,17 @@ class ClassWeights:
         )
 
     def as_dict(self, signs: np.ndarray) -> dict[str, Any]:
-        """The same for JSON."""
+        """The weights for JSON."""
         kind = BALANCED if self.is_balanced else NONE if self.fixed is None else "fixed"
         pairs = zip(self.labels, self.pair(signs), strict=True)
         return {"option": self.option, "kind": kind, "weights": dict(pairs)}
 
 
-def parse_class_weight(text: str) -> Given:
-    """One of the words, or weights like "sick=10,well=1"."""
-    if text.strip().lower() in WORDS:
+def parse_class_weight(text: str) -> Rule:
+    """A rule, or weights like "sick=10,well=1"."""
+    if text.strip().lower() in RULES:
         return text.strip().lower()
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     # A comma inside a label does not begin another weight.
     for part in re.split(r",(?=[^,]*=)", text):
         label, sign, number = part.rpartition("=")
@@ -134,24 +134,24 @@ def parse_class_weight(text: str) -> Given:
                 "--class-weight must be auto, balanced, none, or weights between "
                 f"{LEAST:g} and {MOST:g} like sick=10,well=1; got {text!r}."
             )
-        if label in found:
+        if label in weights:
             raise UsageProblem(f"--class-weight: {label!r} is given twice.")
-        found[label] = weight
-    return found
+        weights[label] = weight
+    return weights
 
 
-def _fixed(given: dict[str, float], target: Target) -> tuple[float, float]:
+def _fixed(by_label: dict[str, float], target: Target) -> tuple[float, float]:
     """Weights by class; a class that is not named counts 1."""
     weights = [1.0, 1.0]
-    for label, weight in given.items():
-        places = [k for k, one in enumerate(target.classes) if _is_label(label, one)]
-        if not places:
-            known = " and ".join(repr(str(one)) for one in target.classes)
+    for label, weight in by_label.items():
+        matches = [k for k in (0, 1) if _is_label(label, target.classes[k])]
+        if not matches:
+            classes = " and ".join(repr(str(name)) for name in target.classes)
             raise UsageProblem(
                 f"--class-weight: {label!r} is no class of {target.name!r}; its "
-                f"classes are {known}."
+                f"classes are {classes}."
             )
-        weights[places[0]] = weight
+        weights[matches[0]] = weight
     return weights[0], weights[1]
 
 

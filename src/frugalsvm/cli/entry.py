@@ -13,36 +13,35 @@ import time
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from ..checker import verify
-from ..estimators import FrugalSVC
 from ..run.stopping import EFFORTS
-from .all_kernels import warmup
-from .session import FAILED, INTERRUPTED, OK
 
-# --- ``python -m frugalsvm warmup``: compile in advance, and name the cache folder ----
+if TYPE_CHECKING:
+    from ..estimators import FrugalSVC
+
+# Help and completion import this module: what loads Numba or scikit-learn, or needs the
+# extra, is imported by the function that uses it.
 
 
 def run_warmup() -> int:
-    """Compile and report; the exit code is 1 if nothing could be cached."""
+    """Compile all kernels; the exit code is 1 if no cache folder is writable."""
+    from .all_kernels import warmup
+
     print("Compiling kernels that are not in the cache ...", flush=True)
-    done = warmup()
+    result = warmup()
     print(
-        f"{done.compiled} kernels compiled, {done.loaded} loaded, {done.seconds:.1f} s."
+        f"{result.compiled} kernels compiled, {result.loaded} loaded, "
+        f"{result.seconds:.1f} s."
     )
-    for folder in done.folders:
+    for folder in result.folders:
         print(f"Cache: {folder}")
-    return 0 if done.folders else 1
+    return 0 if result.folders else 1
 
 
-# --- ``python -m frugalsvm demo``: a fit on a data set that scikit-learn ships --------
+# --- The demo: a fit on a data set that scikit-learn ships ----------------------------
 
 BUDGET = 5
 FOLDS = 5
@@ -55,6 +54,14 @@ def run_demo(
 
     Returns the main results by name.
     """
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from ..checker import verify
+    from ..estimators import FrugalSVC
+
     data = load_breast_cancer()
     # Positive decisions mean malignant.
     X, y = data.data, np.where(data.target == 0, "malignant", "benign")
@@ -120,10 +127,8 @@ def _print_model(clf: FrugalSVC, names: np.ndarray) -> None:
 
 # --- Versions of this package and its dependencies ------------------------------------
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
 
-
-def own_version() -> str:
+def package_version() -> str:
     """The version of this package."""
     assert __package__ is not None
     return str(sys.modules[__package__.partition(".")[0]].__version__)
@@ -131,20 +136,15 @@ def own_version() -> str:
 
 def versions() -> dict[str, str]:
     """Versions by name."""
-    found = {"frugalsvm": own_version(), "Python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    by_name = {"frugalsvm": package_version(), "Python": platform.python_version()}
+    for name in ("numpy", "scipy", "scikit-learn", "numba", "pandas"):
+        with suppress(PackageNotFoundError):
+            by_name[name] = version(name)
+    return by_name
 
 
-# --- Entry point: all commands with the extra ``cli``, a few without it ---------------
+# --- The commands ---------------------------------------------------------------------
 
-NEEDED = ("jinja2", "pandas", "rich", "typer")
-# The option number from malloc.h, and its value in bytes.
-M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**20
 INSTALL = "pip install 'frugalsvm[cli]'"
 # Commands that need the extra.
 WITH_TABLES = (
@@ -175,8 +175,9 @@ def run(arguments: list[str]) -> int:
     import typer
 
     from .app import app
+    from .session import INTERRUPTED
 
-    _give_back_memory()
+    _return_freed_memory()
     try:
         code = app(args=arguments, prog_name="frugalsvm", standalone_mode=False)
     except SystemExit as stop:
@@ -189,7 +190,7 @@ def run(arguments: list[str]) -> int:
         if not hasattr(error, "format_message"):
             raise
         code = _refused(error, "--json" in arguments)
-    return _flushed(code if isinstance(code, int) else OK, output)
+    return _flushed(code if isinstance(code, int) else 0, output)
 
 
 def _refused(error: Any, as_json: bool) -> int:
@@ -200,43 +201,31 @@ def _refused(error: Any, as_json: bool) -> int:
     if type(error).__name__ == "NoArgsIsHelpError" or context is None:
         error.show()
         return error.exit_code
-    words = shortened(plain(" ".join(error.format_message().split())))
-    print(f"error: {words} ({context.command_path} --help)", file=sys.stderr)
+    message = shortened(plain(" ".join(error.format_message().split())))
+    print(f"error: {message} ({context.command_path} --help)", file=sys.stderr)
     if as_json:
-        print(json.dumps({"error": words, "exit_code": error.exit_code}))
+        print(json.dumps({"error": message, "exit_code": error.exit_code}))
     return error.exit_code
 
 
 def missing_packages() -> list[str]:
     """Packages of the extra that are not installed."""
-    return [name for name in NEEDED if find_spec(name) is None]
+    names = ("jinja2", "pandas", "rich", "typer")
+    return [name for name in names if find_spec(name) is None]
 
 
 def run_plain(arguments: list[str]) -> int:
     """Run the commands that need only the package's own requirements."""
     if arguments[:1] and arguments[0] in WITH_TABLES:
         names = ", ".join(missing_packages())
-        print(
-            f"frugalsvm {arguments[0]} needs {names}: {INSTALL}",
-            file=sys.stderr,
-        )
+        print(f"frugalsvm {arguments[0]} needs {names}: {INSTALL}", file=sys.stderr)
         return 1
-    given = _parser().parse_args(arguments)
-    # Imported here so that --help and --version are quick.
-    if given.command == "demo":
-        run_demo(given.effort)
-        return 0
-
-    return run_warmup()
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="frugalsvm",
         description="Linear SVM classifiers on at most B features, with proved bounds.",
         epilog=f"{', '.join(WITH_TABLES)} need more packages: {INSTALL}",
     )
-    parser.add_argument("--version", action="version", version=own_version())
+    parser.add_argument("--version", action="version", version=package_version())
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser(
         "demo", help="fit a model to a built-in data set and explain it"
@@ -245,7 +234,11 @@ def _parser() -> argparse.ArgumentParser:
         "--effort", choices=EFFORTS, default="normal", help="how much work to do"
     )
     commands.add_parser("warmup", help="compile all kernels in advance and cache them")
-    return parser
+    options = parser.parse_args(arguments)
+    if options.command == "warmup":
+        return run_warmup()
+    run_demo(options.effort)
+    return 0
 
 
 class _StandardOutput(io.FileIO):
@@ -262,7 +255,7 @@ class _StandardOutput(io.FileIO):
         self.is_lost = False
         # It would close the file if it were collected.
         self._replaced = sys.stdout
-        # The shell has closed it (>&-): what stands in for it takes all and keeps none.
+        # The shell has closed it (>&-): its replacement discards everything.
         self._is_closed = sys.__stdout__ is None
         self._has_written = False
 
@@ -306,19 +299,20 @@ def _mend_streams() -> _StandardOutput | None:
     return output
 
 
-def _give_back_memory() -> None:
+def _return_freed_memory() -> None:
     """Return the memory of large arrays to the system as soon as they are freed.
 
     By default, glibc keeps freed blocks of several megabytes, which can add up to the
     size of the table.
     """
     if sys.platform == "linux":
+        # Option M_MMAP_THRESHOLD of malloc.h: blocks of a megabyte or more.
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
+            ctypes.CDLL(None).mallopt(-3, 2**20)
 
 
 def _flushed(code: int, output: _StandardOutput | None) -> int:
-    """The exit code, or 1 if none or not the last of the output could be written."""
+    """Flush the output; return the exit code, or 1 if some could not be written."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -326,11 +320,11 @@ def _flushed(code: int, output: _StandardOutput | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if code == 0 and not isinstance(error, BrokenPipeError):
             print(f"error: cannot write the output: {error}", file=sys.stderr)
-        code = code or FAILED
+        code = code or 1
     if output is not None and output.is_lost:
         print(
             "error: standard output is closed; nothing could be written to it",
             file=sys.stderr,
         )
-        return code or FAILED
+        return code or 1
     return code

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options as opt
-from .outputs import STDOUT, check_output, given_with_errors, write_bytes, write_text
+from .outputs import STDOUT, check_output, printing_result, write_bytes, write_text
 from .session import Session, UsageProblem
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 class Form(StrEnum):
-    """What a model can be exported to."""
+    """Languages and formats to which a model can be exported."""
 
     SQL = "sql"
     PYTHON = "python"
@@ -63,7 +63,7 @@ def export(
         columns = list(input_columns(loaded.model)) if is_raw else loaded.model.names
         names = ", ".join(columns)
         session.say(f"written to {output}; its input columns are {names}")
-        session.give({"to": str(to), "file": output, "columns": columns})
+        session.print_json({"to": str(to), "file": output, "columns": columns})
         return
     if to is Form.SQL:
         _check_sql(what, dialect, loaded.model)
@@ -71,9 +71,9 @@ def export(
     else:
         text = loaded.model.to_python()
     if session.json and output == STDOUT:
-        session.give({"to": str(to), "text": text})
+        session.print_json({"to": str(to), "text": text})
         return
-    with given_with_errors(session, {"to": str(to), "text": text}):
+    with printing_result(session, {"to": str(to), "text": text}):
         write_text(output, text)
         if output != STDOUT:
             session.say(f"written to {output}")
@@ -82,13 +82,14 @@ def export(
 def _check_sql(what: str, dialect: str, model: PortableModel) -> None:
     from ..export.text import DIALECTS
 
-    for option, given, known in (
+    for option, value, choices in (
         ("--what", what, ("score", "label", "probability")),
         ("--dialect", dialect, DIALECTS),
     ):
-        if given not in known:
-            words = ", ".join(known)
-            raise UsageProblem(f"{option} must be one of {words}; got {given!r}.")
+        if value not in choices:
+            raise UsageProblem(
+                f"{option} must be one of {', '.join(choices)}; got {value!r}."
+            )
     if what == "probability" and model.n_scores > 1:
         raise UsageProblem(
             f"--what probability: this model has {len(model.classes)} classes, and a "

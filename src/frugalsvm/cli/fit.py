@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,9 +24,9 @@ from .session import (
     UsageProblem,
     message,
 )
-from .validation import Stages
 
-# --- Files that ``frugalsvm fit`` writes: report, model and certificate ---------------
+if TYPE_CHECKING:
+    from .validation import Stages
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Files:
 
     def check(self, *inputs: str | None) -> None:
         """Raise an error now for a file that cannot be written later."""
-        given = [one for one in vars(self).values() if one is not None]
+        paths = [path for path in vars(self).values() if path is not None]
         for name, path in vars(self).items():
             check_output(f"--{name}", path, *inputs)
             if path == STDOUT:
@@ -47,7 +47,7 @@ class Files:
                     f"--{name}: give a file name; standard output is used for the "
                     "result."
                 )
-        if len(set(map(os.path.realpath, given))) < len(given):
+        if len(set(map(os.path.realpath, paths))) < len(paths):
             raise UsageProblem("two output files have the same name.")
 
     def write(
@@ -78,22 +78,20 @@ class Files:
         return errors
 
 
-# --- Run: one fit on the command line, from the input file to the output files --------
-
-# Parts of the time left that choice, search and proof may use if something follows, and
-# the cross-validation if a report follows.
+# Shares of the time left that choice, search and proof may use if a cross-validation or
+# a report follows, and the cross-validation if a report follows.
 SHARE_OF_FIT, SHARE_OF_FOLDS = 0.5, 0.75
 
 
 @dataclass
-class Checked:
-    """What was computed about a fitted model, perhaps cut short by Ctrl-C.
+class Assessment:
+    """Results about a fitted model, perhaps cut short by Ctrl-C.
 
     Attributes
     ----------
     validation : Validation or None
     extras : dict
-        What only the report needs.
+        Results that only the report shows.
     interrupted : bool
     """
 
@@ -116,7 +114,7 @@ class Run:
     calibrate: bool = False
     allow_constant: bool = False
     levels: str | None = None
-    wanted: Any = None
+    threshold: Any = None
     remarks: list[str] = field(default_factory=list)
     deadline: Deadline = field(default_factory=Deadline)
 
@@ -125,7 +123,7 @@ class Run:
         from ..estimators.folds import possible_folds
         from .choosing import fit_all
         from .levels import check_signed_levels
-        from .validation import inner_folds
+        from .validation import Stages, inner_folds
 
         with Panel(self.session) as panel:
             data, preparation, costs = source.load(self.session, panel)
@@ -139,8 +137,14 @@ class Run:
                     "fitting this many rows takes a long time; --effort fast is quicker"
                 )
             folds = possible_folds(data.target.positive, self.folds)
-            if folds < self.folds:
-                self._say_of_folds(folds)
+            if 0 < folds < self.folds:
+                self.session.say(
+                    f"the rarer class has only {folds} rows: using {folds} folds"
+                )
+            elif folds < self.folds:
+                self.remarks.append(
+                    "the rarer class has only one row: no cross-validation"
+                )
             follows = folds > 0 or self.files.report is not None
             share = SHARE_OF_FIT if follows else 1.0
             begun = self.deadline.clock()
@@ -151,68 +155,68 @@ class Run:
                 folds=folds or self.folds,
                 on_phase=panel.phase,
                 callback=panel.progress,
-                on_plan=lambda words: self.session.say(f"  {words}"),
+                on_plan=lambda text: self.session.say(f"  {text}"),
                 on_step=panel.step,
                 certificate=self.files.certificate is not None
                 or self.files.report is not None,
                 hold=self.session.hold,
             )
-            fitted = _with_preparation(fitted)
+            if (proof := fitted.result.certificate) is not None:
+                # The certificate also says how its numbers were made from the table.
+                proof = proof.with_preparation(fitted.preparation.to_json())
+                result = replace(fitted.result, certificate=proof)
+                fitted = replace(fitted, result=result)
             if fitted.choice is not None and fitted.choice.remark:
                 self.remarks.append(fitted.choice.remark)
-            checked = Checked(interrupted=fitted.was_interrupted)
-            if not checked.interrupted:
+            assessment = Assessment(interrupted=fitted.was_interrupted)
+            if not assessment.interrupted:
                 seconds = in_folds = self.deadline.clock() - begun
                 if fitted.choice is not None:
                     n_inner = inner_folds(self.search, folds, data.n_rows)
-                    # What was compared is not fitted to all rows of a fold.
+                    # The candidates are not fitted to all rows of a fold.
                     in_folds = n_inner * fitted.choice.seconds + fitted.result.seconds
                 stages = Stages(panel, self.deadline, seconds, in_folds)
-                self._check(data, conditions, fitted, folds, stages, checked)
-        self._finish(data, fitted, checked)
+                self._assess(data, conditions, fitted, folds, stages, assessment)
+        self._finish(data, fitted, assessment)
 
-    def _check(
+    def _assess(
         self,
         data: Any,
         conditions: Any,
         fitted: Any,
         folds: int,
         stages: Stages,
-        checked: Checked,
+        assessment: Assessment,
     ) -> None:
-        """Cross-validate, and compute what the report needs; Ctrl-C ends it."""
+        """Cross-validate, and compute the extras of the report; Ctrl-C ends it."""
         hold = self.session.hold
         try:
             hold.end()
             if hold.count > 0:
                 raise KeyboardInterrupt
             if folds:
-                checked.validation = self._validate(data, conditions, folds, stages)
+                assessment.validation = self._validate(data, conditions, folds, stages)
             if self.files.report is not None:
-                checked.extras = self._extras(data, fitted, stages)
-                # A list that Ctrl-C has cut short is still shown.
-                found = checked.extras.get("alternatives")
-                checked.interrupted = (
-                    found is not None and found.status == "interrupted"
-                )
-            hold.begin(checked.interrupted)
-        except KeyboardInterrupt:
-            checked.interrupted = True
-            hold.begin(checked.interrupted)
+                from .reporting import extras
 
-    def _say_of_folds(self, folds: int) -> None:
-        if folds:
-            self.session.say(
-                f"the rarer class has only {folds} rows: using {folds} folds"
-            )
-        else:
-            self.remarks.append("the rarer class has only one row: no cross-validation")
+                assessment.extras = extras(
+                    data, fitted, self.search, stages.part_of_report, self.deadline
+                )
+                # A list that Ctrl-C has cut short is still shown.
+                listing = assessment.extras.get("alternatives")
+                assessment.interrupted = (
+                    listing is not None and listing.status == "interrupted"
+                )
+            hold.begin(assessment.interrupted)
+        except KeyboardInterrupt:
+            assessment.interrupted = True
+            hold.begin(assessment.interrupted)
 
     def _validate(self, data: Any, conditions: Any, folds: int, stages: Stages) -> Any:
         from .validation import cross_validate
 
         has_report = self.files.report is not None
-        found = cross_validate(
+        validation = cross_validate(
             data,
             conditions,
             self.search,
@@ -222,31 +226,27 @@ class Run:
             probabilities=has_report,
             deadline=self.deadline.within(SHARE_OF_FOLDS if has_report else 1.0),
         )
-        n_done = 0 if found is None else found.n_folds
+        n_done = 0 if validation is None else validation.n_folds
         if n_done < folds:
-            what = "the cross-validation" if found is None else "folds"
-            if found is not None:
-                what = f"{folds - n_done} of {folds} folds of the cross-validation"
-            self.deadline.leave_out(what, "a larger --time-limit has room for it")
-        return found
+            part = "the cross-validation"
+            if validation is not None:
+                part = f"{folds - n_done} of {folds} folds of the cross-validation"
+            self.deadline.omit(part, "a larger --time-limit has room for it")
+        return validation
 
-    def _extras(self, data: Any, fitted: Any, stages: Stages) -> dict[str, Any]:
-        from .reporting import extras
-
-        return extras(data, fitted, self.search, stages.part_of_report, self.deadline)
-
-    def _finish(self, data: Any, fitted: Any, checked: Checked) -> None:
-        from .levels import tie_words
+    def _finish(self, data: Any, fitted: Any, assessment: Assessment) -> None:
+        """Warn, show the result, write the files and print the result as JSON."""
+        from .levels import level_form, tie_text
         from .reporting import Cautions, too_many_weights
         from .results import constant_of, content_of, show_fit, verify_command
         from .validation import scores_of_all
 
-        validation, interrupted = checked.validation, checked.interrupted
+        validation, interrupted = assessment.validation, assessment.interrupted
         if self.calibrate and validation is not None:
             sigmoid = validation.calibration(data.target.positive)
             fitted = replace(fitted, calibration=sigmoid)
-        if self.wanted is not None and self.wanted.is_any:
-            fitted = self._above(data, fitted, validation)
+        if self.threshold is not None and self.threshold.is_set:
+            fitted = self._with_threshold(data, fitted, validation)
         constant = constant_of(data, fitted)
         if interrupted:
             self.remarks.append(
@@ -258,35 +258,35 @@ class Run:
                 f"--time-limit ended the choice in {validation.n_late} of the "
                 f"{validation.n_folds} folds of the cross-validation, too"
             )
-        too_large = checked.extras.get("too_large")
-        left_out = [one for one in (self.deadline.remark, too_large) if one]
-        for one in left_out:
-            self.session.warn(one)
+        too_large = assessment.extras.get("too_large")
+        left_out = [text for text in (self.deadline.remark, too_large) if text]
+        for text in left_out:
+            self.session.warn(text)
         if self.calibrate and validation is None:
             self.remarks.append(
                 "calibration needs cross-validation: the model has no probabilities"
             )
         self.remarks += too_many_weights(data, fitted)
         scores = scores_of_all(data, fitted.preparation, fitted.model)
-        if fitted.model.coef.any() and (words := tie_words(scores)):
-            self.remarks.append(words)
+        if fitted.model.coef.any() and (ties := tie_text(scores)):
+            self.remarks.append(ties)
         cautions = Cautions.of(data, fitted.preparation, self.remarks)
         cautions.show(self.session)
         if constant is not None and self.session.json:
             self.session.warn(constant.words_of_commands)
-        form = self._form(fitted)
+        form = None if self.levels is None else level_form(fitted, self.levels)
         show_fit(self.session, data, fitted, validation, form)
-        extras = checked.extras | {"cautions": cautions, "left_out": left_out}
-        saved, errors = self._save(data, fitted, validation, extras)
+        extras = assessment.extras | {"cautions": cautions, "left_out": left_out}
+        saved, errors = self._save(data, fitted, validation, extras, form)
         if "certificate" in saved:
-            mark = str(fitted.result.certificate.arrays["fingerprint"])
+            digest = str(fitted.result.certificate.arrays["fingerprint"])[:16]
             self.session.show(
-                f"Certificate for data with fingerprint {mark[:16]}...; check it with",
+                f"Certificate for data with fingerprint {digest}...; check it with",
                 f"  {verify_command(saved['certificate'], data)}",
             )
-        self.session.give(
+        self.session.print_json(
             content_of(data, fitted, validation, interrupted)
-            | {"left_out": [*self.deadline.left_out, *[too_large] * bool(too_large)]}
+            | {"left_out": [*self.deadline.omissions, *[too_large] * bool(too_large)]}
             | {"warnings": cautions.texts, "files": saved}
             | {"errors": [message(error) for error in errors]}
         )
@@ -297,27 +297,21 @@ class Run:
         if constant is not None and not self.allow_constant:
             raise ConstantFit
 
-    def _above(self, data: Any, fitted: Any, validation: Any) -> Any:
-        """The model with the threshold that was asked for."""
+    def _with_threshold(self, data: Any, fitted: Any, validation: Any) -> Any:
+        """The model with the threshold that was asked for, if it can be learned."""
         from .thresholds import with_threshold
 
-        found = with_threshold(self.wanted, data, fitted, validation)
-        if found is None:
+        moved = with_threshold(self.threshold, data, fitted, validation)
+        if moved is None:
             self.remarks.append(
                 "no threshold: it needs a cross-validation in which higher scores mean "
                 "the positive class; the model predicts by a score above zero"
             )
             return fitted
-        return found
-
-    def _form(self, fitted: Any) -> Any:
-        """How categories are shown; None for their weights as fitted."""
-        from .levels import level_form
-
-        return None if self.levels is None else level_form(fitted, self.levels)
+        return moved
 
     def _save(
-        self, data: Any, fitted: Any, validation: Any, extras: Any
+        self, data: Any, fitted: Any, validation: Any, extras: Any, form: Any
     ) -> tuple[dict[str, str], list[OSError]]:
         """Write all files that can be written."""
         from ..report import render
@@ -339,23 +333,14 @@ class Run:
                 path,
                 render(report_of(
                     data, fitted, validation, extras, self.session.seed, command,
-                    saved.get("certificate"), self._form(fitted),
+                    saved.get("certificate"), form,
                 )),
             ),
         }  # fmt: skip
         return saved, self.files.write(self.session, writers, saved)
 
 
-def _with_preparation(fitted: Any) -> Any:
-    """Store in the certificate how its numbers were made from the table."""
-    proof = fitted.result.certificate
-    if proof is None:
-        return fitted
-    proof = proof.with_preparation(fitted.preparation.to_json())
-    return replace(fitted, result=replace(fitted.result, certificate=proof))
-
-
-# --- ``frugalsvm fit``: fit a model to a table, with a proof --------------------------
+# --- The command ----------------------------------------------------------------------
 
 EXAMPLES = (
     "frugalsvm fit data.csv --target diagnosis",
@@ -487,8 +472,15 @@ def fit(
         split_categories, parse_unlabelled(unlabelled),
         Layout(sheet, transpose, labels), min_level=min_level,
     )  # fmt: skip
-    wanted = parse_threshold(threshold, error_costs, calibrate=calibrate, folds=folds)
+    request = parse_threshold(threshold, error_costs, calibrate=calibrate, folds=folds)
     Run(
-        session, files, search, folds, calibrate, allow_constant, levels, wanted,
+        session,
+        files,
+        search,
+        folds,
+        calibrate,
+        allow_constant,
+        levels,
+        request,
         deadline=deadline,
-    ).start(source, conditions)  # fmt: skip
+    ).start(source, conditions)

@@ -1,8 +1,8 @@
-"""Weights of categories relative to one another: an equivalent form, for display.
+"""How a model is printed: weights of categories, digits, and the limit of its scores.
 
 A constant can be moved from the weights of all categories of a column to the intercept.
-No score changes: values that are unknown to the model get a weight of their own. The
-model and its proof stay as they are, since the objective depends on the weights.
+No score changes: values that are unknown to the model get a weight of their own. This
+form is for display only, since the objective and its proof depend on the weights.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OTHER = "any other value"
 
 
 class Level(NamedTuple):
-    """A category as it is shown.
+    """A category as it is printed.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class LevelForm(NamedTuple):
 
 
 def check_levels(levels: str | None, is_split: bool) -> None:
-    """Raise an error for an unknown form, or one that cannot be had."""
+    """Raise an error for an unknown form, or for one of split categories."""
     if levels not in (None, SMALLEST, MEAN):
         raise UsageProblem(f"--levels must be smallest or mean, got {levels!r}.")
     if levels is not None and is_split:
@@ -75,7 +75,7 @@ def check_levels(levels: str | None, is_split: bool) -> None:
 
 
 def check_signed_levels(conditions: Conditions, preparation: Preparation) -> None:
-    """Raise an error for signs of categories, which hold for weights as fitted."""
+    """Raise an error for signs of categories: they hold for weights as fitted."""
     for column, level in preparation.origins():
         name = signed_name(column, level)
         if column.has_categories and name in conditions.signs:
@@ -91,22 +91,22 @@ def level_form(fit: Fit, zero: str) -> LevelForm:
 
     The mean is over the training rows.
     """
-    chosen = set(fit.result.selected_columns.tolist())
-    intercept, found = fit.intercept, {}
+    selected = set(fit.result.selected_columns.tolist())
+    intercept, by_variable = fit.intercept, {}
     for features, columns in fit.preparation.blocks():
-        one = columns[0]
-        if one.has_categories and chosen.intersection(features):
+        first = columns[0]
+        if first.has_categories and selected.intersection(features):
             levels = _levels(fit, columns, features)
             values = np.array([level.weight for level in levels])
             shares = np.array([level.share for level in levels])
             shift = float(values.min() if zero == SMALLEST else values @ shares)
-            if not (isinstance(one, CategoryColumn) and one.has_other):
+            if not (isinstance(first, CategoryColumn) and first.has_other):
                 levels.append(Level(OTHER, 0.0, None, 0.0))
-            found[one.variable] = [
+            by_variable[first.variable] = [
                 level._replace(weight=level.weight - shift) for level in levels
             ]
             intercept += shift
-    return LevelForm(found, intercept, zero)
+    return LevelForm(by_variable, intercept, zero)
 
 
 def _levels(
@@ -114,32 +114,30 @@ def _levels(
 ) -> list[Level]:
     """All categories of a variable, with their weights as fitted."""
     shares = fit.preparation.means[features].tolist()
-    names = [one.category or "" for one in columns if isinstance(one, NumberColumn)]
-    levels = shown = tuple(names)
+    names = [x.category or "" for x in columns if isinstance(x, NumberColumn)]
+    levels = encoded = tuple(names)
     if isinstance(columns[0], CategoryColumn):
-        levels, shown = columns[0].levels, columns[0].shown
-    place = dict(zip(shown, features, strict=True))
-    share = dict(zip(shown, shares, strict=True))
-    rest = max(0.0, 1.0 - sum(shares))
+        levels, encoded = columns[0].levels, columns[0].shown
+    index = dict(zip(encoded, features, strict=True))
+    share = dict(zip(encoded, shares, strict=True))
+    remainder = max(0.0, 1.0 - sum(shares))
     return [
-        Level(level, float(fit.weights[place[level]]), place[level], share[level])
-        if level in place
+        Level(level, float(fit.weights[index[level]]), index[level], share[level])
+        if level in index
         # Of two categories, the first has no column.
-        else Level(level, 0.0, None, rest)
+        else Level(level, 0.0, None, remainder)
         for level in levels
     ]
 
 
-# --- How a model is printed: digits of weights, and the limit that belongs to them ----
+# --- Digits of weights, and the limit of the scores computed from them ----------------
 
 # Digits of printed weights; as many more as the classes of the rows need.
 DIGITS, MOST_DIGITS = 5, 15
-# A share of rows with the same score that is worth mentioning.
-MANY = 0.25
 
 
 class ShownRule(NamedTuple):
-    """How many digits of weights are shown, and above which score a row is positive.
+    """The number of digits of weights, and the score above which a row is positive.
 
     With these digits and this limit, all rows get the class that the model predicts.
     The limit is a little larger than that of the model if scores are equal to it.
@@ -151,13 +149,14 @@ class ShownRule(NamedTuple):
 
 def shown_rule(data: PreparedTable, fit: Fit) -> ShownRule:
     """The smallest number of digits that is enough for all rows."""
-    used = np.flatnonzero(fit.model.coef)
-    features = features_of_all(data, fit.preparation, used)
+    columns = np.flatnonzero(fit.model.coef)
+    features = features_of_all(data, fit.preparation, columns)
     limit = fit.threshold or 0.0
-    positive = fit.model.scores_of(features, used) > limit
-    values = features * fit.preparation.scales[used] + fit.preparation.means[used]
+    positive = fit.model.scores_of(features, columns) > limit
+    scales, means = fit.preparation.scales[columns], fit.preparation.means[columns]
+    values = features * scales + means
     for digits in range(DIGITS, MOST_DIGITS):
-        weights = [float(f"{one:.{digits}g}") for one in fit.weights[used]]
+        weights = [float(f"{weight:.{digits}g}") for weight in fit.weights[columns]]
         scores = values @ np.array(weights) + float(f"{fit.intercept:.{digits + 1}g}")
         high = scores[~positive].max(initial=-np.inf)
         low = scores[positive].min(initial=np.inf)
@@ -171,10 +170,11 @@ def shown_rule(data: PreparedTable, fit: Fit) -> ShownRule:
     return ShownRule(MOST_DIGITS, limit)
 
 
-def tie_words(scores: np.ndarray) -> str:
-    """That many rows have the same score; empty if no large part of them has."""
+def tie_text(scores: np.ndarray) -> str:
+    """A remark if many rows have the same score, else empty."""
     score, count = most_frequent(scores)
-    if count < max(2.0, MANY * scores.size):
+    # A quarter of the rows is worth mentioning.
+    if count < max(2.0, 0.25 * scores.size):
         return ""
     return (
         f"{count:,} of {scores.size:,} rows have the same score, {score:+.6g}: the "

@@ -1,4 +1,4 @@
-"""Models of the command line: model.json with the preparation of its columns."""
+"""Models of the command line: model.json, with the preparation of its columns."""
 
 from __future__ import annotations
 
@@ -25,15 +25,12 @@ from ..export.statistics import LEAST, Values, are_values, value_indices
 from ..problem.solution import rounded
 from ..run.words import by_class
 from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import Texts, UnclearNumbers, check_clear, listed
+from ..tables.columns import UnclearNumbers, check_clear, listed
 from ..tables.excel import USUAL, Layout
 from ..tables.formats import ALL_OPEN, FormatRules
 from ..tables.prepared_columns import NumberColumn, as_texts
-from .entry import own_version
+from .entry import package_version
 from .options import check_names, combined
-
-# Maximum number of rows that a warning lists.
-N_ROWS = 8
 
 if TYPE_CHECKING:
     # Predicting needs neither the solver nor Numba.
@@ -47,19 +44,22 @@ def portable_model(
     """The model of a fit to a table, with the preparation that its columns need."""
     result, preparation = fit.result, fit.preparation
     columns = result.selected_columns.tolist()
-    digests: list[str | None] = [None, None]
+    fingerprint = checksum = None
     if result.certificate is not None:
         arrays = result.certificate.arrays
-        digests = [str(arrays["fingerprint"]), str(arrays["checksum"])]
+        fingerprint, checksum = str(arrays["fingerprint"]), str(arrays["checksum"])
     refit = result.refit
-    about_weights = None
+    refit_proof = None
     if refit is not None:
-        about_weights = RefitProof(refit.C, refit.objective, refit.lower_bound)
+        refit_proof = RefitProof(refit.C, refit.objective, refit.lower_bound)
+    # A model with probabilities would predict by them without a threshold.
+    has_probabilities = fit.calibration is not None
+    threshold = 0.0 if fit.threshold is None and has_probabilities else fit.threshold
     metadata = {
         PREPARATION: preparation.restricted(columns).to_json(),
         "target": preparation.target,
-        "C": repr(fit.conditions.loss),
-        "made by": f"frugalsvm {own_version()}",
+        "C": repr(fit.conditions.chosen_C),
+        "made by": f"frugalsvm {package_version()}",
     }
     weights = fit.conditions.class_weight
     if weights is not None and weights.is_weighted:
@@ -96,15 +96,15 @@ def portable_model(
             result.objective,
             result.lower_bound,
             str(result.status),
-            digests[0],
-            digests[1],
-            about_weights,
+            fingerprint,
+            checksum,
+            refit_proof,
         ),
         metadata,
         *_groups_and_signs(fit, columns),
-        _threshold(fit),
+        threshold,
     )
-    # Statistics of fewer rows would show them.
+    # Statistics of fewer rows would reveal their values.
     return model if data.n_rows < 2 * LEAST else _with_statistics(model, fit, data)
 
 
@@ -113,51 +113,46 @@ def _with_statistics(
 ) -> PortableModel:
     """The model with statistics of the rows of the fit."""
     columns, table = fit.result.selected_columns.tolist(), data.table
-    small = fit.preparation.restricted(columns)
-    found = small.values_of(table, model.names)
+    features = fit.preparation.restricted(columns).values_of(table, model.names)
     origins = fit.preparation.origins()
-    owners = [origins[j][0] for j in columns]
     values = np.empty((data.n_rows, len(columns)))
     gaps = np.empty(values.shape, dtype=bool)
-    for k, (one, owner) in enumerate(zip(found.values(), owners, strict=True)):
-        values[:, k] = one
-        gaps[:, k] = owner.gaps(table.columns[owner.name])
+    for k, (j, feature) in enumerate(zip(columns, features.values(), strict=True)):
+        column = origins[j][0]
+        values[:, k] = feature
+        gaps[:, k] = column.gaps(table.columns[column.name])
     return model.with_values(values, gaps, data.target.positive.astype(np.intp))
-
-
-def _threshold(fit: Fit) -> float | None:
-    """Zero for a model with probabilities, which it would predict by otherwise."""
-    if fit.threshold is None and fit.calibration is not None:
-        return 0.0
-    return fit.threshold
 
 
 def _groups_and_signs(
     fit: Fit, columns: Sequence[int]
 ) -> tuple[tuple[Group, ...], dict[str, str]]:
-    """Columns of several categories, and signs of weights, by feature."""
+    """Groups of the features of one variable, and signs of weights by feature."""
     names = fit.preparation.features
     labels = fit.conditions.labels(fit.preparation)
     members: dict[str, list[str]] = {}
     for j in columns:
         members.setdefault(labels[j], []).append(names[j])
-    groups = [Group(k, tuple(some)) for k, some in members.items() if len(some) > 1]
+    groups = tuple(
+        Group(label, tuple(features))
+        for label, features in members.items()
+        if len(features) > 1
+    )
     signs = fit.conditions.signs_of(fit.preparation)
     if signs is None:
-        return tuple(groups), {}
-    given = {names[j]: "+" if signs[j] > 0 else "-" for j in columns if signs[j]}
-    return tuple(groups), given
+        return groups, {}
+    return groups, {names[j]: "+" if signs[j] > 0 else "-" for j in columns if signs[j]}
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A model.json, and how to prepare a table for it.
 
     Attributes
     ----------
     model : PortableModel
     preparation : Preparation or None
-        None if the model was not made by the command line: then its features are
+        None if the model was not written by the command line: its features are then
         numeric columns of the same names, or it prepares columns itself.
     """
 
@@ -176,16 +171,16 @@ class Loaded:
     ) -> Table:
         """Read a table; categories and identifiers stay text.
 
-        As a number, an account of 18 digits, or 007, would change. Number formats are
-        those the model was fitted with, unless ``formats`` says otherwise.
+        An account of 18 digits, or 007, would not be the same as a number. Number
+        formats are those of the fit, unless ``formats`` says otherwise.
         """
-        texts = self._text_columns
-        if id_column is not None and id_column not in self._number_columns:
+        texts, numbers = self._text_columns, self._number_columns
+        if id_column is not None and id_column not in numbers:
             texts = {*texts, id_column}
-        known = {} if self.preparation is None else self.preparation.format_rules
-        rules = combined(known, formats, sorted(self._number_columns))
-        needed = {*self._number_columns, *texts}
-        needed |= {one for one in (id_column, target) if one is not None}
+        stored = {} if self.preparation is None else self.preparation.format_rules
+        rules = combined(stored, formats, sorted(numbers))
+        needed = {*numbers, *texts}
+        needed |= {name for name in (id_column, target) if name is not None}
         table = read_table(
             path,
             as_text=texts,
@@ -209,15 +204,15 @@ class Loaded:
 
     @property
     def _not_missing(self) -> dict[str, Collection[str]]:
-        """Words for missing values that are categories of the model."""
+        """Words for missing values that are categories of the model, by column."""
         if self.preparation is not None:
             return self.preparation.not_missing
-        known: dict[str, set[str]] = {}
+        by_column: dict[str, set[str]] = {}
         for origin in read_origins(self.model):
             levels = () if origin.lookup is None else origin.lookup.levels
-            if words := set(MISSING_WORDS).intersection(levels):
-                known.setdefault(origin.column, set()).update(words)
-        return dict(known)
+            if missing_texts := set(MISSING_WORDS).intersection(levels):
+                by_column.setdefault(origin.column, set()).update(missing_texts)
+        return dict(by_column)
 
     @property
     def _text_columns(self) -> set[str]:
@@ -230,27 +225,31 @@ class Loaded:
         """Values of the model's features, as measured, by name."""
         if self.preparation is not None:
             return self.preparation.values_of(table, self.model.names)
-        found = self._columns(table)
+        columns = self._columns(table)
         if takes_columns(self.model):
-            features = self.model.select(found)
+            features = self.model.select(columns)
             return dict(zip(self.model.names, features.T, strict=True))
-        return found
+        return columns
 
     def _columns(self, table: Table) -> dict[str, np.ndarray]:
         """The columns that a model without a preparation takes, by name."""
         is_raw = takes_columns(self.model)
         kinds = column_kinds(self.model) if is_raw else {}
-        found = {}
+        columns = {}
         for name in kinds if is_raw else self.model.names:
             column = table.column(name, "the model")
             check_clear({name: column}, table.source)
             if kinds.get(name, NUMBER) != NUMBER:
-                found[name] = _values(as_texts(column), kinds[name] == BOOLEAN)
+                texts = as_texts(column)
+                is_boolean = kinds[name] == BOOLEAN
+                levels = map(truth, texts.levels) if is_boolean else texts.levels
+                # The code of a gap is -1.
+                columns[name] = np.array([*levels, None], dtype=object)[texts.codes]
             else:
-                # Gaps are left to a model that prepares columns itself.
+                # A model that prepares columns itself fills its gaps.
                 number = NumberColumn(name, np.nan if is_raw else None)
-                found[name] = number.values(column, slice(None))[0]
-        return found
+                columns[name] = number.values(column, slice(None))[0]
+        return columns
 
     def without_wrong_cells(
         self, table: Table, strict: bool
@@ -270,21 +269,20 @@ class Loaded:
                 assert column.wrong is not None
                 columns[name], wrong[name] = column.readable, column.wrong
         table = replace(table, columns=columns)
-        masks = [*self._unfilled(table).items()]
-        if strict and self.preparation is not None:
-            masks += [
-                (name, _mask(rows, table.n_rows))
-                for name, rows in self.preparation.new_gaps(table).items()
-            ]
+        for name, mask in self._unfilled(table).items():
+            wrong[name] = wrong.get(name, False) | mask
         if strict:
-            masks += [
-                (name, _mask(rows, table.n_rows))
+            new = [*self._new_gaps(table).items()]
+            new += [
+                (name, rows)
                 for name, levels in self.unknown(table).items()
                 for rows in levels.values()
             ]
-        for name, mask in masks:
-            wrong[name] = wrong.get(name, False) | mask
-        return table, {name: wrong[name] for name in wrong if wrong[name].any()}
+            for name, rows in new:
+                mask = np.zeros(table.n_rows, dtype=bool)
+                mask[rows] = True
+                wrong[name] = wrong.get(name, False) | mask
+        return table, {name: mask for name, mask in wrong.items() if mask.any()}
 
     def _unfilled(self, table: Table) -> dict[str, np.ndarray]:
         """Masks of the rows without a value that the model needs, by column."""
@@ -298,7 +296,7 @@ class Loaded:
         }
 
     def unknown(self, table: Table) -> dict[str, dict[str, np.ndarray]]:
-        """Rows with a category that the model does not know, by column and category."""
+        """Rows with a category unknown to the model, by column and category."""
         if self.preparation is not None:
             return self.preparation.unknown(table)
         if not takes_columns(self.model):
@@ -306,20 +304,18 @@ class Loaded:
         columns = self._columns(table)
         unknown: dict[str, dict[str, np.ndarray]] = {}
         for origin in read_origins(self.model):
-            # That of an indicator has no levels.
+            # The lookup of an indicator has no levels.
             if origin.lookup is not None and origin.lookup.levels:
-                known = origin.lookup.levels
-                rows = np.flatnonzero(
-                    level_indices(known, columns[origin.column]) == len(known)
-                )
-                names = columns[origin.column][rows].astype(str)
+                levels, values = origin.lookup.levels, columns[origin.column]
+                rows = np.flatnonzero(level_indices(levels, values) == len(levels))
+                names = values[rows].astype(str)
                 unknown[origin.column] = {
                     name: rows[names == name] for name in np.unique(names).tolist()
                 }
-        return {name: levels for name, levels in unknown.items() if levels}
+        return {name: by_level for name, by_level in unknown.items() if by_level}
 
     def scores(self, values: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
-        """Scores of rows, in a column for each."""
+        """Scores of rows: a column for each score of the model."""
         if not self.model.features:
             scores = rounded(
                 self.model.intercepts, self.model.coef, self.model.intercepts
@@ -332,36 +328,38 @@ class Loaded:
         return dict(zip(by_class(name, self.model.classes), values.T, strict=True))
 
     def contributions(self, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What each feature adds to the scores, in a column for each."""
+        """The contribution of each feature to the scores: a column for each score."""
         return {
-            one.name: np.outer((values[one.name] - one.mean) / one.scale, one.weight)
-            for one in self.model.features
+            feature.name: np.outer(
+                (values[feature.name] - feature.mean) / feature.scale, feature.weight
+            )
+            for feature in self.model.features
         }
 
     def by_group(self, parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The same, with one entry for the features of a group together."""
-        owner = {
-            name: one.name
-            for one in self.model.groups
-            for name in one.features
-            if one.name not in parts
+        """Contributions, summed over the features of each group."""
+        group_of = {
+            name: group.name
+            for group in self.model.groups
+            for name in group.features
+            if group.name not in parts
         }
-        found: dict[str, np.ndarray] = {}
+        sums: dict[str, np.ndarray] = {}
         for name, part in parts.items():
-            key = owner.get(name, name)
-            found[key] = found[key] + part if key in found else part
-        return found
+            key = group_of.get(name, name)
+            sums[key] = sums[key] + part if key in sums else part
+        return sums
 
-    def value_words(self, name: str, values: Mapping[str, np.ndarray], k: int) -> str:
-        """The value of a feature, or that of a variable, in one row."""
+    def value_text(self, name: str, values: Mapping[str, np.ndarray], k: int) -> str:
+        """The value of a feature, or of the variable of a group, in row ``k``."""
         if name in values:
             return f"{values[name][k]:.6g}"
-        group = next(one for one in self.model.groups if one.name == name)
-        row = {one: values[one][k : k + 1] for one in group.features}
+        group = next(group for group in self.model.groups if group.name == name)
+        row = {feature: values[feature][k : k + 1] for feature in group.features}
         if not are_values(group.features, row):
             return ""
-        words = Values(group.name, group.features, ()).words()
-        return words[int(value_indices(group.features, row)[0])]
+        texts = Values(group.name, group.features, ()).words()
+        return texts[int(value_indices(group.features, row)[0])]
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Labels for scores."""
@@ -370,112 +368,93 @@ class Loaded:
     def warnings(self, table: Table, numbers: np.ndarray | None = None) -> list[str]:
         """Warnings about a table, for the user.
 
-        ``numbers`` are those of its rows, if it is part of another table.
+        ``numbers`` are the numbers of its rows, if it is a part of another table.
         """
+        if numbers is None:
+            numbers = np.arange(1, table.n_rows + 1)
         if self.preparation is None:
             names = list(input_columns(self.model))
         else:
-            names = [one.name for one in self.preparation.columns]
-        words = self._said_twice(table, names)
-        for name, rows in self._new_gaps(table, numbers).items():
-            words.append(
+            names = [column.name for column in self.preparation.columns]
+        # The second column of a name is read as "name (2)".
+        others = set(table.columns) - set(names)
+        warnings = [
+            f"{name!r} appears more than once in {table.source}; the first one is used"
+            for name in names
+            if f"{name} (2)" in others
+        ]
+        for name, rows in self._new_gaps(table).items():
+            warnings.append(
                 f"{name!r} has no value in {rows.size:,} row{'s' * (rows.size > 1)} "
-                f"({row_words(rows)}), but had one in all rows of the fit; "
-                f"{self._fill_words(name)}"
+                f"({row_list(numbers[rows])}), but had one in all rows of the fit; "
+                f"{self._fill_text(name)}"
             )
         for name, levels in self.unknown(table).items():
             n_rows = sum(rows.size for rows in levels.values())
-            shown = ", ".join(map(repr, list(levels)[:5]))
-            words.append(
-                f"{name!r} has values unknown to the model ({shown}) in "
-                f"{n_rows:,} row{'s' * (n_rows > 1)}; they are treated {self._how}"
+            examples = ", ".join(map(repr, list(levels)[:5]))
+            warnings.append(
+                f"{name!r} has values unknown to the model ({examples}) in {n_rows:,} "
+                f"row{'s' * (n_rows > 1)}; they are treated {self._unknown_treatment}"
             )
-        return words
+        return warnings
 
     @property
-    def _how(self) -> str:
+    def _unknown_treatment(self) -> str:
         """How unknown categories are treated."""
         if self.preparation is None:
             return "as its encoder treats such values"
         return "as none of its categories"
 
-    def _new_gaps(
-        self, table: Table, numbers: np.ndarray | None
-    ) -> dict[str, np.ndarray]:
-        """Numbers of rows with a gap in a column that had none in the fit."""
-        if self.preparation is None:
-            return {}
-        if numbers is None:
-            numbers = np.arange(1, table.n_rows + 1)
-        gaps = self.preparation.new_gaps(table)
-        return {name: numbers[rows] for name, rows in gaps.items()}
+    def _new_gaps(self, table: Table) -> dict[str, np.ndarray]:
+        """Rows with a gap in a column that had none in the fit."""
+        return {} if self.preparation is None else self.preparation.new_gaps(table)
 
     def refuse_new(self, table: Table) -> None:
         """Raise an error for gaps and categories that the fit did not have."""
-        for name, rows in self._new_gaps(table, None).items():
+        for name, rows in self._new_gaps(table).items():
             raise TableError(
-                f"row {rows[0]:,} of {table.source} has no value in column "
+                f"row {rows[0] + 1:,} of {table.source} has no value in column "
                 f"{name!r}, which had one in all rows of the fit; without --strict, "
-                f"{self._fill_words(name)}."
+                f"{self._fill_text(name)}."
             )
         for name, levels in self.unknown(table).items():
             first = min(int(rows[0]) for rows in levels.values())
             raise TableError(
                 f"row {first + 1:,} of {table.source} has a value in column {name!r} "
                 f"that the model does not know ({listed(list(levels))}); without "
-                f"--strict, it is treated {self._how}."
+                f"--strict, it is treated {self._unknown_treatment}."
             )
 
     def new_cells(self, table: Table, numbers: np.ndarray) -> dict[str, Any]:
-        """Cells such as the fit did not have, for JSON, by numbers of rows.
+        """Numbers of rows with gaps or categories that the fit did not have, for JSON.
 
         ``filled`` has the gaps in columns that had none, ``unknown`` the categories.
         """
+        gaps = self._new_gaps(table)
         return {
-            "filled": self._new_gaps(table, numbers),
+            "filled": {name: numbers[rows] for name, rows in gaps.items()},
             "unknown": {
                 name: {level: numbers[rows] for level, rows in levels.items()}
                 for name, levels in self.unknown(table).items()
             },
         }
 
-    def _fill_words(self, name: str) -> str:
+    def _fill_text(self, name: str) -> str:
+        """The value that replaces the gaps of a column."""
         assert self.preparation is not None
-        (column,) = (one for one in self.preparation.columns if one.name == name)
+        (column,) = (x for x in self.preparation.columns if x.name == name)
         if isinstance(column, NumberColumn):
             return f"the median is taken, {column.fill:.6g}"
         return f"the most frequent category is taken, {column.fill!r}"
 
-    @staticmethod
-    def _said_twice(table: Table, names: Sequence[str]) -> list[str]:
-        """Columns of the model that appear more than once in the table."""
-        seconds = set(table.columns) - set(names)
-        return [
-            f"{name!r} appears more than once in {table.source}; the first one is used"
-            for name in names
-            if f"{name} (2)" in seconds
-        ]
+
+def row_list(numbers: np.ndarray) -> str:
+    """The first eight numbers of rows, for a message."""
+    text = ", ".join(f"{k:,}" for k in numbers[:8].tolist())
+    return f"row{'s' * (numbers.size > 1)} {text}{', ...' * (numbers.size > 8)}"
 
 
-def _values(texts: Texts, is_boolean: bool) -> np.ndarray:
-    """The values of a column of categories; None for gaps."""
-    levels = map(truth, texts.levels) if is_boolean else texts.levels
-    return np.array([*levels, None], dtype=object)[texts.codes]
-
-
-def _mask(rows: np.ndarray, n_rows: int) -> np.ndarray:
-    mask = np.zeros(n_rows, dtype=bool)
-    mask[rows] = True
-    return mask
-
-
-def row_words(rows: np.ndarray) -> str:
-    """The first numbers of rows."""
-    shown = ", ".join(f"{k:,}" for k in rows[:N_ROWS].tolist())
-    return f"row{'s' * (rows.size > 1)} {shown}{', ...' * (rows.size > N_ROWS)}"
-
-
-def load_model(path: str) -> Loaded:
+def load_model(path: str) -> LoadedModel:
     """Read a model.json."""
     if Path(path).is_dir():
         raise TableError(f"{path} is a folder; give a model.json.")
@@ -488,11 +467,11 @@ def load_model(path: str) -> Loaded:
         ) from error
     text = model.metadata.get(PREPARATION)
     if text is None or takes_columns(model):
-        return Loaded(model, None)
+        return LoadedModel(model, None)
     preparation = Preparation.from_json(text)
     missing = set(model.names) - set(preparation.features)
     if missing:
         raise InvalidModel(
             f"{path}: feature {sorted(missing)[0]!r} has no preparation."
         )
-    return Loaded(model, preparation)
+    return LoadedModel(model, preparation)

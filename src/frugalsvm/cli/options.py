@@ -27,8 +27,7 @@ DataFile = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Table with a header line: CSV or TSV (also gzipped), Excel or "
-        "Parquet. "
+        help="Table with a header line: CSV or TSV (also gzipped), Excel or Parquet. "
         "- reads standard input.",
     ),
 ]
@@ -242,13 +241,13 @@ Output = Annotated[
 ]
 
 
-# --- --decimal and --thousands: how numbers are written in a file ---------------------
+# --- Formats of numbers: --decimal and --thousands ------------------------------------
 
-_WORDS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'"}
-_DECIMAL = {one: one for one in DECIMALS} | {
-    word: sign for word, sign in _WORDS.items() if sign in DECIMALS
+_NAMES = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'"}
+_DECIMAL = {sign: sign for sign in DECIMALS} | {
+    name: sign for name, sign in _NAMES.items() if sign in DECIMALS
 }
-_THOUSANDS = {one: one for one in GROUPS} | _WORDS | {"none": NO_GROUPS}
+_THOUSANDS = {sign: sign for sign in GROUPS} | _NAMES | {"none": NO_GROUPS}
 
 
 def parse_formats(
@@ -268,23 +267,23 @@ def parse_formats(
 
 
 def _by_column(
-    option: str, given: Sequence[str] | None, known: Mapping[str, str]
+    option: str, texts: Sequence[str] | None, separators: Mapping[str, str]
 ) -> dict[str, str]:
-    """Separators by column; the file's own has an empty name."""
-    found: dict[str, str] = {}
-    for text in given or ():
+    """Separators by column; the key of the file's is empty."""
+    by_column: dict[str, str] = {}
+    for text in texts or ():
         name, _, sign = text.rpartition("=")
-        if sign not in known:
-            words = ", ".join(word for word in known if word.isalpha())
+        if sign not in separators:
+            choices = ", ".join(key for key in separators if key.isalpha())
             raise UsageProblem(
-                f"{option} must be one of {words}, or COLUMN= followed by one of "
+                f"{option} must be one of {choices}, or COLUMN= followed by one of "
                 f"these; got {text!r}."
             )
-        if found.setdefault(name, known[sign]) != known[sign]:
+        if by_column.setdefault(name, separators[sign]) != separators[sign]:
             raise UsageProblem(
                 f"{option}: two different values for {name or 'the file'!r}."
             )
-    return found
+    return by_column
 
 
 def _rule(decimal: str | None, thousands: str | None) -> FormatRule:
@@ -295,41 +294,41 @@ def _rule(decimal: str | None, thousands: str | None) -> FormatRule:
     return FormatRule(decimal, thousands)
 
 
-def check_names(given: FormatRules, table: Table) -> None:
+def check_names(formats: FormatRules, table: Table) -> None:
     """Raise an error if a format is given for an unknown column."""
-    for name in given.columns:
+    for name in formats.columns:
         if name not in table.columns:
             raise unknown_column("--decimal or --thousands", name, table.names)
 
 
 def combined(
-    known: Mapping[str, FormatRule], given: FormatRules, numbers: Sequence[str]
+    stored: Mapping[str, FormatRule], options: FormatRules, numbers: Sequence[str]
 ) -> FormatRules:
-    """The number formats stored in a model, unless others are given for this file.
+    """The number formats stored in a model, unless options say otherwise.
 
     Parameters
     ----------
-    known : mapping from names to FormatRule
+    stored : mapping from names to FormatRule
         The formats stored in the model.
-    given : FormatRules
+    options : FormatRules
         The formats given for this file.
     numbers : sequence of str
         The numeric columns that the model needs.
     """
-    said = {name: replace(given[name], is_number=True) for name in numbers}
-    rules = {
-        name: rule if rule != FormatRule(is_number=True) else known.get(name, rule)
-        for name, rule in said.items()
-    }
-    return FormatRules(given.file, dict(given.columns) | rules)
+    rules = {}
+    for name in numbers:
+        rule = replace(options[name], is_number=True)
+        is_open = rule == FormatRule(is_number=True)
+        rules[name] = stored.get(name, rule) if is_open else rule
+    return FormatRules(options.file, dict(options.columns) | rules)
 
 
-# --- DataOptions: the data file, and how it is read -----------------------------------
+# --- The data file --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """The data file and the user's options for reading it."""
+    """The data file and the options for reading it."""
 
     path: str
     target: str
@@ -351,7 +350,7 @@ class DataOptions:
         """Load data, preparation and costs, and report how the file was read."""
         from .parsing import check_costs, read_costs
         from .study import load_data
-        from .understanding import understood
+        from .understanding import describe_table
 
         panel.phase(f"reading {self.path}")
         costs = None if self.costs is None else read_costs(self.costs)
@@ -364,16 +363,16 @@ class DataOptions:
         )  # fmt: skip
         check_costs(costs, data)
         preparation = data.prepare()
-        for line in understood(data, preparation, self.is_split):
+        for line in describe_table(data, preparation, self.is_split):
             session.say(line)
         return data, preparation, costs
 
     def weights(self, session: Session, target: Any) -> Any:
-        """The weights of the classes, said if they differ."""
+        """The weights of the classes, with a message if they differ."""
         from .class_weights import ClassWeights
 
-        found = ClassWeights.of(self.class_weight, target)
-        remark = found.said(target.signs)
+        weights = ClassWeights.of(self.class_weight, target)
+        remark = weights.remark(target.signs)
         if remark:
             session.say(f"  {remark}")
-        return found
+        return weights

@@ -36,8 +36,9 @@ def check_output(option: str, path: str | None, *inputs: str | None) -> None:
     target = Path(path)
     if target.is_dir():
         raise UsageProblem(f"{option}: {path} is a folder; give a file name.")
-    for one in inputs:
-        if one is not None and _is_plain(target) and is_same(path, one):
+    for source in filter(None, inputs):
+        is_same = os.path.realpath(path) == os.path.realpath(source)
+        if is_same and _is_plain(target):
             raise UsageProblem(
                 f"{option}: {path} is an input file and would be overwritten; give "
                 "another name."
@@ -50,8 +51,8 @@ def check_output(option: str, path: str | None, *inputs: str | None) -> None:
 
 
 @contextmanager
-def given_with_errors(session: Session, content: dict[str, Any]) -> Iterator[None]:
-    """Write a file, then print the result with any errors in writing."""
+def printing_result(session: Session, content: dict[str, Any]) -> Iterator[None]:
+    """Print the result as JSON after writing a file, with the error if that fails."""
     errors: list[str] = []
     try:
         yield
@@ -59,7 +60,7 @@ def given_with_errors(session: Session, content: dict[str, Any]) -> Iterator[Non
         errors.append(message(error))
         raise
     finally:
-        session.give(content | {"errors": errors})
+        session.print_json(content | {"errors": errors})
 
 
 def command_line() -> str:
@@ -67,7 +68,7 @@ def command_line() -> str:
     return shlex.join(["frugalsvm", *sys.argv[1:]])
 
 
-def write_file(path: str, write: Callable[[IO[bytes]], None]) -> None:
+def write_file(path: str, write: Callable[[IO[bytes]], Any]) -> None:
     """Let a function write a file; ``-`` is standard output."""
     if path == STDOUT:
         sys.stdout.flush()
@@ -96,15 +97,11 @@ def write_text(path: str, text: str) -> None:
 
 def write_bytes(path: str, content: bytes) -> None:
     """Write some bytes."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(content)
-
-    write_file(path, write)
+    write_file(path, lambda file: file.write(content))
 
 
 def write_table(path: str, columns: Mapping[str, Any], style: TextStyle) -> None:
-    """Write columns: as Excel if the name says so, else as text in some style."""
+    """Write columns: as Excel if the name ends in .xlsx, else as text in some style."""
     from ..tables.excel import SUFFIX, write_sheet
 
     if path.lower().endswith(SUFFIX):
@@ -118,11 +115,12 @@ def csv_text(columns: Mapping[str, Any], style: TextStyle) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n", delimiter=style.separator)
     writer.writerow(columns)
-    rows = zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True)
+    lists = (np.asarray(values).tolist() for values in columns.values())
+    rows = zip(*lists, strict=True)
     if style.decimal == ".":
         writer.writerows(rows)
     else:
-        writer.writerows([_with_commas(one) for one in row] for row in rows)
+        writer.writerows([_with_commas(value) for value in row] for row in rows)
     return text.getvalue()
 
 
@@ -131,15 +129,10 @@ def _with_commas(value: Any) -> Any:
 
 
 def write_certificate(path: str, certificate: Certificate) -> None:
-    """Write a proof; it is compressed in memory, as not all files are seekable."""
+    """Write a proof; it is compressed in memory, since not all files are seekable."""
     packed = io.BytesIO()
     certificate.write(packed)
     write_bytes(path, packed.getvalue())
-
-
-def is_same(path: str, other: str) -> bool:
-    """Whether two names refer to the same file."""
-    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _is_plain(target: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Panel: live progress of a command.
+"""Live progress of a command.
 
 In a terminal, a panel is redrawn a few times a second. Otherwise each phase is a line.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FRAMES_PER_SECOND = 8
 # Seconds between two progress lines without a terminal.
 LINE_INTERVAL = 10.0
-# Shorter stages are not announced with their time, nor listed when they are over.
+# Phases shorter than this are announced without their time, and not listed afterwards.
 SHORT = 5.0
 
 
@@ -65,37 +65,37 @@ class Panel(AbstractContextManager["Panel"]):
     def __exit__(self, *_: Any) -> None:
         logger.removeHandler(self._handler)
         logger.propagate = self._propagated
-        self._end_of_phase()
+        self._end_phase()
         if self._live is not None:
             self._live.stop()
 
-    def phase(self, words: str, seconds: float | None = None) -> None:
-        """Begin a new phase, which may take some seconds, as far as that is known."""
-        self._end_of_phase()
+    def phase(self, title: str, seconds: float | None = None) -> None:
+        """Begin a new phase; ``seconds`` is an estimate of its duration, if known."""
+        self._end_phase()
         if seconds is not None and seconds >= SHORT:
-            words += f", about {_roughly(seconds)} to go"
-        self._phase, self._note, self._progress = plain(words), "", None
+            title += f", about {_roughly(seconds)} to go"
+        self._phase, self._note, self._progress = plain(title), "", None
         self._phase_begun = time.monotonic()
         self._next_line = self._next_step = 0.0
         if self._live is None:
-            self._session.say(f"{words} ...")
+            self._session.say(f"{title} ...")
 
-    def _end_of_phase(self) -> None:
+    def _end_phase(self) -> None:
         """In a terminal, where the panel vanishes, list a phase that took long."""
         seconds = time.monotonic() - self._phase_begun
         if self._live is not None and seconds >= SHORT:
-            words = self._phase.partition(", about")[0]
-            self._session.say(f"{words}: {_clock(seconds)}")
+            title = self._phase.partition(", about")[0]
+            self._session.say(f"{title}: {_clock(seconds)}")
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Add a note to the current phase."""
-        self._note = words
+        self._note = text
         if self._live is None:
-            self._session.say(f"  {words}")
+            self._session.say(f"  {text}")
 
     def progress(self, progress: Progress) -> None:
-        """Show how far a run has got; used as a callback."""
-        # Once there is progress, compilation is over.
+        """Show the progress of a run; used as a callback."""
+        # Notes are about compilation, which is over once there is progress.
         self._note = ""
         self._progress = progress
         is_due = progress.seconds >= self._next_line
@@ -111,18 +111,18 @@ class Panel(AbstractContextManager["Panel"]):
             )
 
     def step(self, progress: ChoiceProgress) -> None:
-        """Show how far a choice has got; used as a callback."""
-        words = (
+        """Show the progress of a choice; used as a callback."""
+        text = (
             f"{progress.seconds:.0f} s: step {progress.n_done:,} of "
             f"{progress.n_total:,} (feature limit {progress.max_features}, fold "
             f"{progress.fold + 1})"
         )
         if progress.n_done < progress.n_total:
-            words += f", about {_roughly(progress.seconds_left)} to go"
-        self._note = words
+            text += f", about {_roughly(progress.seconds_left)} to go"
+        self._note = text
         if self._live is None and (now := time.monotonic()) >= self._next_step:
             self._next_step = now + LINE_INTERVAL
-            self._session.say(f"  {words}")
+            self._session.say(f"  {text}")
 
     def _picture(self) -> Any:
         now = time.monotonic()
@@ -131,12 +131,12 @@ class Panel(AbstractContextManager["Panel"]):
         if self._note:
             parts.append(Text(self._note, style="yellow"))
         if self._progress is not None:
-            parts.append(_figures(self._progress))
+            parts.append(_progress_table(self._progress))
         title = f"frugalsvm   {_clock(now - self._begun)}   Ctrl-C: stop, keep best"
         return Frame(Group(*parts), title=title, title_align="left", width=76)
 
 
-def _figures(progress: Progress) -> Table:
+def _progress_table(progress: Progress) -> Table:
     table = Table(box=None, pad_edge=False)
     for head in ("incumbent", "bound", "gap", "nodes"):
         table.add_column(head, justify="right", min_width=12, style="cyan")
@@ -160,7 +160,7 @@ def _clock(seconds: float) -> str:
 
 
 def _roughly(seconds: float) -> str:
-    """A duration that is only an estimate, in five seconds or whole minutes."""
+    """An estimated duration, rounded to five seconds or whole minutes."""
     if seconds < 57.5:
         return f"{5 * max(1, round(seconds / 5))} s"
     return f"{round(seconds / 60)} min"

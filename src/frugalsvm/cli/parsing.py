@@ -1,9 +1,9 @@
-"""Parsing and checking of option values and cost files."""
+"""Parsing and checking of option values and of the table of costs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -86,10 +86,10 @@ def parse_share(text: str) -> float:
     return share
 
 
-def parse_signs(given: Iterable[str] | None) -> dict[str, int]:
+def parse_signs(texts: Iterable[str] | None) -> dict[str, int]:
     """Signs like "income=+,age=-"; names may contain commas and equals signs."""
     signs: dict[str, int] = {}
-    for text in given or ():
+    for text in texts or ():
         # A part without a sign at its end belongs to the next name.
         name = ""
         for part in text.split(","):
@@ -107,9 +107,10 @@ def parse_signs(given: Iterable[str] | None) -> dict[str, int]:
 
 
 def parse_missing(missing: str | None) -> str:
-    """What becomes of missing values."""
+    """The treatment of missing values."""
     if missing not in (None, *MODES):
-        raise UsageProblem(f"--missing must be {_either(MODES)}; got {missing!r}.")
+        modes = f"{', '.join(MODES[:-1])} or {MODES[-1]}"
+        raise UsageProblem(f"--missing must be {modes}; got {missing!r}.")
     return missing or INDICATOR
 
 
@@ -118,10 +119,6 @@ def parse_unlabelled(text: str) -> bool:
     if text not in (REFUSE, DROP):
         raise UsageProblem(f"--unlabelled must be refuse or drop; got {text!r}.")
     return text == DROP
-
-
-def _either(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def check_search(
@@ -141,26 +138,26 @@ def check_search(
 
 
 def read_costs(path: str) -> dict[str, float]:
-    """Costs of columns: a table of names and numbers."""
+    """Costs of columns, from a table of names and numbers."""
     table = read_table(path)
     texts: list[str] = []
     numbers: list[str] = []
     check_usable(table.columns, table.source)
-    for name, one in table.columns.items():
-        if isinstance(one, UnclearNumbers):
+    for name, column in table.columns.items():
+        if isinstance(column, UnclearNumbers):
             raise TableError(
                 f"--costs: column {name!r} of {table.source} is ambiguous: "
-                f"{one.doubt}; write costs like 1234.5."
+                f"{column.doubt}; write costs like 1234.5."
             )
-        (numbers if isinstance(one, Numbers) else texts).append(name)
+        (numbers if isinstance(column, Numbers) else texts).append(name)
     if len(texts) != 1 or len(numbers) != 1:
         raise TableError(
             f"--costs: {table.source} must have two columns, column names and costs; "
             f"it has {listed(table.names)}."
         )
-    words: Any = table.columns[texts[0]]
+    text: Any = table.columns[texts[0]]
     costs: Any = table.columns[numbers[0]]
-    names = [words.levels[k] if k >= 0 else "" for k in words.codes.tolist()]
+    names = [text.levels[k] if k >= 0 else "" for k in text.codes.tolist()]
     values = costs.values.tolist()
     if len(set(names)) < len(names):
         twice, _ = Counter(names).most_common(1)[0]

@@ -14,7 +14,7 @@ from ..tables.excel import Layout
 from ..tables.kinds import MIN_LEVEL
 from . import options as opt
 from .options import DataOptions
-from .outputs import check_output, command_line, given_with_errors, write_text
+from .outputs import check_output, command_line, printing_result, write_text
 from .panel import Panel
 from .session import Deadline, InterruptedFit, Session, UsageProblem, plain
 
@@ -23,11 +23,9 @@ EXAMPLES = (
     "frugalsvm path data.csv -t y --budgets 1,2,3,5,10 --C 0.1 --report path.html",
     "frugalsvm path data.csv -t y --json > path.json",
 )
-# Width of a bar in characters: the table has room in a terminal of 80 columns.
-BAR = 16
 # Maximum number of features named for a budget.
 N_NAMED = 30
-# The part of the time left that the fits of all rows may use if folds follow.
+# The share of the time left that the fits of all rows may use if folds follow.
 SHARE_OF_PATH = 0.5
 
 
@@ -49,7 +47,7 @@ class Scores:
 
     @classmethod
     def of(cls, folds: list[list[float]], name: str = "accuracy") -> Scores:
-        """From the accuracies of each fold."""
+        """Mean and error of the accuracies of each fold."""
         from ..estimators.choice import standard_error
 
         scores = np.transpose(folds)
@@ -107,6 +105,7 @@ def path(
     cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy, or balanced accuracy if the classes have weights.
     """
+    from ..estimators.path import frugal_path
     from .class_weights import parse_class_weight
     from .options import parse_formats
     from .parsing import (
@@ -119,13 +118,12 @@ def path(
     )
     from .reporting import Cautions
     from .results import class_weight_of
-    from .study import Conditions, Search, budget_path
+    from .study import Conditions
 
     deadline = Deadline.after(time_limit)
     check_output("--report", report, data, labels)
     check_search(effort, time_limit, jobs, folds)
     parse_C(str(C))
-    search = Search(effort, time_limit, jobs, session.seed)
     source = DataOptions(
         data, target, positive, tuple(exclude or ()), tuple(keep or ()),
         tuple(categorical or ()), parse_missing(missing), encoding,
@@ -147,70 +145,65 @@ def path(
         conditions = replace(conditions, class_weight=weights)
         conditions.check(table, preparation)
         names = conditions.names(preparation)
-        wanted = parse_budgets(budgets, len(names))
-        _check_included(len(conditions.sides(preparation)["include"]), wanted)
-        panel.phase(f"{counted(len(wanted), 'budget')} on all rows")
+        steps = parse_budgets(budgets, len(names))
+        constraints = conditions.constraints(preparation)
+        n_included = len(constraints["include"])
+        if n_included > steps[0]:
+            raise UsageProblem(
+                f"--include needs {counted(n_included, 'feature')}, but the smallest "
+                f"budget is {steps[0]}; start at {n_included}, e.g. --budgets "
+                f"{n_included}-20."
+            )
+        panel.phase(f"{counted(len(steps), 'budget')} on all rows")
         limit = deadline.part(SHARE_OF_PATH if folds else 1.0)
-        found = budget_path(
+        fitted = frugal_path(
             preparation.transform(table.table),
-            table,
-            conditions,
-            preparation,
-            wanted,
-            replace(search, time_limit=limit),
+            table.target.signs,
+            max_features=steps,
+            C=C,
+            effort=effort,
+            total_time_limit=limit,
+            random_state=session.seed,
+            n_jobs=jobs,
+            sample_weight=conditions.weights_of(table.target.signs),
+            **constraints,
         )
         scores, interrupted = None, False
         try:
             if folds:
-                scores = _score(
-                    table, conditions, wanted, search, folds, panel, deadline
-                )
+                work = FoldPath(conditions, steps, effort, deadline)
+                scores = _score(work, table, folds, session.seed, panel)
             session.hold.begin()
         except KeyboardInterrupt:
             interrupted = True
             session.hold.begin(interrupted)
     if interrupted:
         session.warn("interrupted: the path is shown without cross-validation")
-    if deadline.left_out:
+    if deadline.omissions:
         session.warn(deadline.remark)
     cautions = Cautions.of(table, preparation)
     cautions.show(session)
-    _show(session, names, found, scores)
-    content = _content(table, preparation, conditions, found, scores)
+    _show(session, names, fitted, scores)
+    content = _content(table, preparation, conditions, fitted, scores)
     content["warnings"] = cautions.texts
     content["interrupted"] = interrupted
-    content["left_out"] = deadline.left_out
+    content["left_out"] = deadline.omissions
     content["class_weight"] = class_weight_of(conditions, table.target.signs)
-    with given_with_errors(session, content):
+    with printing_result(session, content):
         if report is not None:
-            text = _report(table, preparation, conditions, found, scores, session.seed)
+            text = _report(table, preparation, conditions, fitted, scores, session.seed)
             write_text(report, text)
             session.say(f"report written to {report}")
     if session.hold.count > 0:
         raise InterruptedFit
 
 
-def _check_included(n_included: int, budgets: list[int]) -> None:
-    if n_included > budgets[0]:
-        raise UsageProblem(
-            f"--include needs {counted(n_included, 'feature')}, but the smallest "
-            f"budget is {budgets[0]}; start at {n_included}, e.g. --budgets "
-            f"{n_included}-20."
-        )
-
-
 def _score(
-    data: Any,
-    conditions: Any,
-    budgets: list[int],
-    search: Any,
-    folds: int,
-    panel: Any,
-    deadline: Deadline,
+    work: FoldPath, data: Any, folds: int, seed: int, panel: Any
 ) -> Scores | None:
-    """Repeat all steps in every fold; accuracy on the held-out rows.
+    """Accuracy on the held-out rows of folds that repeat all steps.
 
-    None if the time limit leaves less than two folds.
+    None if the time limit leaves fewer than two folds.
     """
     from ..estimators.folds import possible_folds, run_folds
     from .validation import fold_jobs
@@ -222,13 +215,12 @@ def _score(
     def on_fold(k: int, n: int) -> None:
         panel.phase(f"cross-validating: fold {k} of {n}")
 
-    work = FoldPath(conditions, budgets, search.effort, deadline)
-    jobs = fold_jobs(data, folds, search.seed, on_fold)
-    name = "balanced accuracy" if conditions.is_weighted else "accuracy"
-    done = [one for one in run_folds(work, data, jobs) if one is not None]
+    jobs = fold_jobs(data, folds, seed, on_fold)
+    name = "balanced accuracy" if work.conditions.is_weighted else "accuracy"
+    done = [hits for hits in run_folds(work, data, jobs) if hits is not None]
     if len(done) < folds:
-        what = f"{folds - len(done)} of {folds} folds of the cross-validation"
-        deadline.leave_out(what, "a larger --time-limit has room for them")
+        part = f"{folds - len(done)} of {folds} folds of the cross-validation"
+        work.deadline.omit(part, "a larger --time-limit has room for them")
     return Scores.of(done, name) if len(done) > 1 else None
 
 
@@ -259,17 +251,17 @@ class FoldPath:
             return None
         fold = TableFold.of(data.value, job)
         problem = fold.problem(self.conditions)
-        # In a fold there may be fewer categories.
+        # A fold may have fewer features, if categories are missing in it.
         possible = np.minimum(self.budgets, problem.n_features)
-        tried, place = np.unique(possible, return_inverse=True)
-        weights = np.array([self.conditions.loss])
+        budgets, index = np.unique(possible, return_inverse=True)
+        weights = np.array([self.conditions.chosen_C])
         grid = search_grid(
             problem,
-            tried,
+            budgets,
             weights,
             effort=self.effort,
             seed=job.seed,
-            time_limit=self.deadline.left,
+            time_limit=self.deadline.seconds_left,
         )
         if grid is None:
             return None
@@ -278,48 +270,48 @@ class FoldPath:
             self._accuracy(fold.scores(model) > 0, truth)
             for _, model in grid_models(problem, grid, weights)
         ]
-        return [hits[t] for t in place]
+        return [hits[t] for t in index]
 
-    def _accuracy(self, said: np.ndarray, truth: np.ndarray) -> float:
-        """The share of rows that are right; of each class if these have weights."""
-        right = said == truth
+    def _accuracy(self, predicted: np.ndarray, truth: np.ndarray) -> float:
+        """Accuracy, or balanced accuracy if the classes have weights."""
+        right = predicted == truth
         if not self.conditions.is_weighted or truth.all() or not truth.any():
             return float(right.mean())
         return float((right[truth].mean() + right[~truth].mean()) / 2)
 
 
 def _show(
-    session: Session, names: list[str], found: Any, scores: Scores | None
+    session: Session, names: list[str], fitted: Any, scores: Scores | None
 ) -> None:
     heads = [">budget", ">objective", ">bound", ">gap"]
     heads += [] if scores is None else [f">{scores.name}"]
     table = session.table(*heads, "")
     changes = session.table(">budget", "features added (+) and dropped (-)")
-    values = found.objectives[0] if scores is None else scores.mean
+    values = fitted.objectives[0] if scores is None else scores.mean
     low, high = float(values.min()), float(values.max())
-    before: set[int] = set()
-    for t, budget in enumerate(found.max_features.tolist()):
-        result = found.results[0][t]
+    previous: set[int] = set()
+    for t, budget in enumerate(fitted.max_features.tolist()):
         cells = [
             str(budget),
-            f"{found.objectives[0, t]:.6g}",
-            bound_words(found.lower_bounds[0, t]),
-            gap_words(found.gaps[0, t], ".2f"),
+            f"{fitted.objectives[0, t]:.6g}",
+            bound_words(fitted.lower_bounds[0, t]),
+            gap_words(fitted.gaps[0, t], ".2f"),
         ]
         if scores is not None:
             cells.append(f"{100 * scores.mean[t]:.1f} +/- {100 * scores.error[t]:.1f}")
-        part = (values[t] - low) / (high - low) if high > low else 1.0
+        share = (values[t] - low) / (high - low) if high > low else 1.0
         mark = " <" if scores is not None and t == scores.chosen else ""
-        now = set(result.selected.tolist())
-        cells.append("█" * max(1, round(BAR * part)) + mark)
+        # Sixteen characters leave the table room in a terminal of 80 columns.
+        cells.append("█" * max(1, round(16 * share)) + mark)
         table.add_row(*cells)
-        changes.add_row(str(budget), _change(names, before, now))
-        before = now
+        selected = set(fitted.results[0][t].selected.tolist())
+        changes.add_row(str(budget), _change(names, previous, selected))
+        previous = selected
     session.show("", table)
-    what = "objective" if scores is None else f"cross-validated {scores.name}"
-    session.show(f"bars: {what}, from {low:.4g} to {high:.4g}")
+    quantity = "objective" if scores is None else f"cross-validated {scores.name}"
+    session.show(f"bars: {quantity}, from {low:.4g} to {high:.4g}")
     if scores is not None:
-        budget = int(found.max_features[scores.chosen])
+        budget = int(fitted.max_features[scores.chosen])
         session.show(
             f"<: {budget} feature{'s' * (budget != 1)}, the fewest within one standard "
             f"error of the best {scores.name}"
@@ -327,63 +319,60 @@ def _show(
     session.show("", changes)
 
 
-def _change(names: list[str], before: set[int], now: set[int]) -> str:
-    """Which features were added, and which were dropped."""
-    words = [f"+{plain(names[j])}" for j in sorted(now - before)]
-    words += [f"-{plain(names[j])}" for j in sorted(before - now)]
-    n_more = len(words) - N_NAMED
+def _change(names: list[str], before: set[int], after: set[int]) -> str:
+    """The features that were added, and those that were dropped."""
+    changes = [f"+{plain(names[j])}" for j in sorted(after - before)]
+    changes += [f"-{plain(names[j])}" for j in sorted(before - after)]
+    n_more = len(changes) - N_NAMED
     more = f", and {n_more:,} more (--json names all)" if n_more > 0 else ""
-    return ", ".join(words[:N_NAMED]) + more
+    return ", ".join(changes[:N_NAMED]) + more
 
 
 def _content(
-    data: Any, preparation: Any, conditions: Any, found: Any, scores: Scores | None
+    data: Any, preparation: Any, conditions: Any, fitted: Any, scores: Scores | None
 ) -> dict[str, Any]:
     from .understanding import as_dict
 
-    rows, names = [], conditions.names(preparation)
-    for t, budget in enumerate(found.max_features.tolist()):
-        result = found.results[0][t]
-        rows.append(
-            {
-                "max_features": budget,
-                "objective": found.objectives[0, t],
-                "lower_bound": found.lower_bounds[0, t],
-                "gap": found.gaps[0, t],
-                "accuracy": None if scores is None else scores.mean[t],
-                "standard_error": None if scores is None else scores.error[t],
-                "features": [names[j] for j in result.selected],
-            }
-        )
-    chosen = None if scores is None else int(found.max_features[scores.chosen])
+    names = conditions.names(preparation)
+    chosen = None if scores is None else int(fitted.max_features[scores.chosen])
     return {
         "data": as_dict(data, preparation, conditions.is_split),
-        "C": float(found.C[0]),
+        "C": float(fitted.C[0]),
         "score": None if scores is None else scores.name,
-        "path": rows,
+        "path": [
+            {
+                "max_features": budget,
+                "objective": fitted.objectives[0, t],
+                "lower_bound": fitted.lower_bounds[0, t],
+                "gap": fitted.gaps[0, t],
+                "accuracy": None if scores is None else scores.mean[t],
+                "standard_error": None if scores is None else scores.error[t],
+                "features": [names[j] for j in fitted.results[0][t].selected],
+            }
+            for t, budget in enumerate(fitted.max_features.tolist())
+        ],
         "one_standard_error": chosen,
     }
 
 
 def _report(
-    data: Any, preparation: Any, conditions: Any, found: Any, scores: Any, seed: int
+    data: Any, preparation: Any, conditions: Any, fitted: Any, scores: Any, seed: int
 ) -> str:
-    """A report on the model at the mark, with the path."""
+    """A report on the model of the chosen budget, with the path."""
     from ..report import BudgetPath, render
     from .choosing import Fit
     from .reporting import report_of
 
-    place = found.max_features.size - 1 if scores is None else scores.chosen
-    budget = int(found.max_features[place])
+    t = fitted.max_features.size - 1 if scores is None else scores.chosen
+    budget = int(fitted.max_features[t])
     chosen = replace(conditions, max_features=budget)
-    result = found.results[0][place]
-    fit = Fit(preparation, result, chosen)
+    fit = Fit(preparation, fitted.results[0][t], chosen)
     page = report_of(data, fit, None, {}, seed, command_line(), None)
-    trade_off = BudgetPath(
-        budgets=found.max_features,
+    budget_path = BudgetPath(
+        budgets=fitted.max_features,
         chosen=budget,
-        objectives=found.objectives[0],
-        lower_bounds=found.lower_bounds[0],
+        objectives=fitted.objectives[0],
+        lower_bounds=fitted.lower_bounds[0],
         scores=None if scores is None else scores.mean,
         errors=None if scores is None else scores.error,
         score_name="accuracy" if scores is None else scores.name,
@@ -393,4 +382,4 @@ def _report(
     verdict = replace(
         page.verdict, chosen_by="set by the user" if scores is None else rule
     )
-    return render(replace(page, path=trade_off, verdict=verdict))
+    return render(replace(page, path=budget_path, verdict=verdict))

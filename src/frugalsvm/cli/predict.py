@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from ..run.words import by_class, different, listed
 from ..tables.columns import check_usable
 from ..tables.excel import Layout
 from . import options as opt
-from .outputs import STDOUT, check_output, given_with_errors, write_table
+from .outputs import STDOUT, check_output, printing_result, write_table
 from .session import Session, plain
 
 if TYPE_CHECKING:
     from ..tables.columns import TextStyle
-    from .models import Loaded
+    from .models import LoadedModel
 
 PREDICT_EXAMPLES = (
     "frugalsvm predict model.json new.csv > predictions.csv",
@@ -39,8 +39,6 @@ IdColumn = Annotated[
 ]
 # The output column with the row number.
 ROW = "row"
-# The output column with the intercept.
-INTERCEPT = "intercept"
 # Maximum number of rows printed as tables, and of features and classes in each.
 N_EXPLAINED, N_PARTS, N_CLASSES = 10, 30, 5
 
@@ -97,8 +95,8 @@ def predict(
     is_good = ~np.logical_or.reduce([np.zeros(n_rows, dtype=bool), *wrong.values()])
     numbers = np.flatnonzero(is_good) + 1
     good = table.some_rows(is_good) if wrong else table
-    for words in loaded.warnings(good, numbers):
-        session.warn(words)
+    for text in loaded.warnings(good, numbers):
+        session.warn(text)
     scores = loaded.scores(loaded.features(good), good.n_rows)
     results: dict[str, Any] = {"prediction": loaded.labels(scores)}
     results |= loaded.by_class("score", scores)
@@ -108,11 +106,18 @@ def predict(
     content: dict[str, Any] = {"rows": [], **loaded.new_cells(good, numbers)}
     if skip_bad_rows:
         content["skipped"] = _skipped(session, wrong, is_good)
-        results = {name: _with_gaps(one, is_good) for name, one in results.items()}
-    columns = _without(results, _names(table, id_column), "id") | results
+        for name, values in results.items():
+            if not is_good.all():
+                filled = np.full(n_rows, None, dtype=object)
+                filled[is_good] = values
+                results[name] = filled
+    columns = _renamed(_names(table, id_column), results, "id") | results
     if session.json:
-        content["rows"] = [dict(zip(columns, r, strict=True)) for r in _rows(columns)]
-    with given_with_errors(session, content):
+        lists = (np.asarray(values).tolist() for values in columns.values())
+        content["rows"] = [
+            dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)
+        ]
+    with printing_result(session, content):
         if output != STDOUT or not session.json:
             _write(session, output, columns, table.style)
 
@@ -140,7 +145,7 @@ def explain(
     decimal: opt.Decimal = None,
     thousands: opt.Thousands = None,
 ) -> None:
-    """Show what each feature contributes to the score of each row.
+    """Show the contribution of each feature to the score of each row.
 
     Contributions and the intercept add up to the score; a feature at its mean in the
     training data contributes nothing. Each of more than two classes has its own.
@@ -154,67 +159,59 @@ def explain(
     formats = parse_formats(decimal, thousands)
     layout = Layout(sheet, transpose)
     table = loaded.read(rows, encoding, id_column, formats, layout=layout)
-    for words in loaded.warnings(table):
-        session.warn(words)
+    for text in loaded.warnings(table):
+        session.warn(text)
     values = loaded.features(table)
     scores = loaded.scores(values, table.n_rows)
     parts = loaded.contributions(values)
-    chosen = [k - 1 for k in row or range(1, table.n_rows + 1)]
-    if max(chosen) >= table.n_rows:
+    shown = [k - 1 for k in row or range(1, table.n_rows + 1)]
+    if max(shown) >= table.n_rows:
         raise UsageProblem(
-            f"--row {max(chosen) + 1}: the table has only {table.n_rows:,} "
+            f"--row {max(shown) + 1}: the table has only {table.n_rows:,} "
             f"row{'s' * (table.n_rows != 1)}."
         )
     results = {"prediction": loaded.labels(scores)} | loaded.by_class("score", scores)
-    intercepts = loaded.by_class(INTERCEPT, loaded.model.intercepts)
+    intercepts = loaded.by_class("intercept", loaded.model.intercepts)
     titles = by_class("contributions", loaded.model.classes)
-    names = _without([*results, *intercepts, *titles], _names(table, id_column), "id")
+    names = _renamed(_names(table, id_column), [*results, *intercepts, *titles], "id")
     content = intercepts | {
         "rows": [
-            {name: one[k] for name, one in (names | results).items()}
+            {name: column[k] for name, column in (names | results).items()}
             | {
-                title: {name: one[k, c] for name, one in parts.items()}
+                title: {name: part[k, c] for name, part in parts.items()}
                 for c, title in enumerate(titles)
             }
-            for k in chosen * session.json
+            for k in shown * session.json
         ],
     }
-    with given_with_errors(session, content):
+    with printing_result(session, content):
         if output is None:
-            _tell(session, loaded, chosen, names, scores, values, parts)
+            _show_rows(session, loaded, shown, names, scores, values, parts)
         elif output != STDOUT or not session.json:
             columns = names | results
-            for name, one in intercepts.items():
-                columns[name] = np.full(table.n_rows, one)
-            columns |= _without(set(columns), _named(loaded, parts), "contribution")
-            chosen_ones = {k: v[chosen] for k, v in columns.items()}
-            _write(session, output, chosen_ones, table.style)
+            for name, intercept in intercepts.items():
+                columns[name] = np.full(table.n_rows, intercept)
+            contributions = _contribution_columns(loaded, parts)
+            columns |= _renamed(contributions, set(columns), "contribution")
+            selected = {name: column[shown] for name, column in columns.items()}
+            _write(session, output, selected, table.style)
 
 
 def _skipped(
     session: Session, wrong: dict[str, np.ndarray], is_good: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """The numbers of the rows that are skipped, by column; a warning counts them."""
-    from .models import row_words
+    """Warn of the rows that are skipped; return their numbers by column."""
+    from .models import row_list
 
     rows = {name: np.flatnonzero(mask) + 1 for name, mask in wrong.items()}
     n = int((~is_good).sum())
     if n:
-        shown = [f"{name!r} in {row_words(one)}" for name, one in rows.items()]
+        cells = [f"{name!r} in {row_list(numbers)}" for name, numbers in rows.items()]
         session.warn(
             f"{n:,} of {is_good.size:,} rows have no prediction, because of wrong "
-            f"cells: {listed(shown)}"
+            f"cells: {listed(cells)}"
         )
     return rows
-
-
-def _with_gaps(values: np.ndarray, is_good: np.ndarray) -> np.ndarray:
-    """Values of all rows; None for those that are skipped."""
-    if is_good.all():
-        return values
-    filled = np.full(is_good.size, None, dtype=object)
-    filled[is_good] = values
-    return filled
 
 
 def _write(
@@ -225,18 +222,21 @@ def _write(
         session.say(f"written to {path}")
 
 
-def _named(loaded: Loaded, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Contributions by the name of their column."""
-    names = [one for name in parts for one in by_class(name, loaded.model.classes)]
-    columns = [column for one in parts.values() for column in one.T]
-    # Feature "a_b" of class "c", and feature "a" of class "b_c".
+def _contribution_columns(
+    loaded: LoadedModel, parts: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Contributions by the name of their output column."""
+    classes = loaded.model.classes
+    names = [column for name in parts for column in by_class(name, classes)]
+    columns = [column for part in parts.values() for column in part.T]
+    # Feature "a_b" of class "c" could be confused with feature "a" of class "b_c".
     return dict(zip(different(names), columns, strict=True))
 
 
-def _tell(
+def _show_rows(
     session: Session,
-    loaded: Loaded,
-    chosen: list[int],
+    loaded: LoadedModel,
+    shown: list[int],
     names: Any,
     scores: np.ndarray,
     values: Any,
@@ -244,47 +244,47 @@ def _tell(
 ) -> None:
     """Print the first rows, each feature with its contributions.
 
-    Of several classes, those with the largest scores are columns, the predicted one
-    first; the bars are about that one.
+    Of several classes, those with the largest scores have columns, the predicted class
+    first; the bars show its contributions.
     """
     if session.json:
         return
     model, labels = loaded.model, loaded.labels(scores)
     parts = loaded.by_group(parts)
-    for k in chosen[:N_EXPLAINED]:
-        name = "".join(f" ({names[one][k]})" for one in names if one != ROW)
+    for k in shown[:N_EXPLAINED]:
+        name = "".join(f" ({names[column][k]})" for column in names if column != ROW)
         best = np.argsort(-scores[k], kind="stable")[:N_CLASSES]
         heads = [f">{plain(str(model.classes[c]))}" for c in best]
         if model.n_scores == 1:
             heads = [">contribution"]
-        made = session.table("feature", ">value", *heads, "")
-        own = {one: column[k, best] for one, column in parts.items()}
-        largest = max([abs(one[0]) for one in own.values()] or [0.0]) or 1.0
-        order = sorted(own, key=lambda one: -np.abs(own[one]).max())
-        for one in order[:N_PARTS]:
-            first = own[one][0]
+        table = session.table("feature", ">value", *heads, "")
+        of_row = {feature: part[k, best] for feature, part in parts.items()}
+        sizes = {feature: np.abs(part).max() for feature, part in of_row.items()}
+        largest = max([abs(part[0]) for part in of_row.values()] or [0.0]) or 1.0
+        order = sorted(sizes, key=lambda feature: -sizes[feature])
+        for feature in order[:N_PARTS]:
+            first = of_row[feature][0]
             bar = ("+" if first > 0 else "-") * round(20 * abs(first) / largest)
-            words = plain(loaded.value_words(one, values, k))
-            made.add_row(plain(one), words, *_signed(own[one]), bar)
+            value = plain(loaded.value_text(feature, values, k))
+            table.add_row(plain(feature), value, *_signed(of_row[feature]), bar)
         if len(order) > N_PARTS:
-            rest = np.sum([own[one] for one in order[N_PARTS:]], axis=0)
+            total = np.sum([of_row[feature] for feature in order[N_PARTS:]], axis=0)
             more = f"{len(order) - N_PARTS:,} more (-o writes all)"
-            made.add_row(more, "", *_signed(rest), "")
-        made.add_row("intercept", "", *_signed(model.intercepts[best]), "")
+            table.add_row(more, "", *_signed(total), "")
+        table.add_row("intercept", "", *_signed(model.intercepts[best]), "")
         if model.n_scores > 1:
-            made.add_row("score", "", *_signed(scores[k, best]), "")
+            table.add_row("score", "", *_signed(scores[k, best]), "")
+        head = f"row {k + 1}{name}: {labels[k]}, score {scores[k, best[0]]:+.4f}"
+        session.show(head, table, "")
+    if len(shown) > N_EXPLAINED:
         session.show(
-            f"row {k + 1}{name}: {labels[k]}, score {scores[k, best[0]]:+.4f}", made, ""
-        )
-    if len(chosen) > N_EXPLAINED:
-        session.show(
-            f"and {len(chosen) - N_EXPLAINED:,} more rows; use -o FILE to write all of "
+            f"and {len(shown) - N_EXPLAINED:,} more rows; use -o FILE to write all of "
             "them, --row N to show one."
         )
 
 
 def _signed(numbers: np.ndarray) -> list[str]:
-    return [f"{one:+.4f}" for one in numbers]
+    return [f"{number:+.4f}" for number in numbers]
 
 
 def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
@@ -302,18 +302,14 @@ def _names(table: Any, id_column: str | None) -> dict[str, np.ndarray]:
     return {id_column: values.astype(np.int64) if whole else values}
 
 
-def _without(
-    taken: Collection[str], columns: dict[str, Any], word: str
+def _renamed(
+    columns: dict[str, Any], taken: Collection[str], suffix: str
 ) -> dict[str, Any]:
-    """Columns, with a word appended to names that are already taken.
+    """Columns, with a suffix in parentheses at names that are already taken.
 
     A table of loans may well have its own ``score`` column.
     """
     return {
-        f"{name} ({word})" if name in taken else name: one
-        for name, one in columns.items()
+        f"{name} ({suffix})" if name in taken else name: column
+        for name, column in columns.items()
     }
-
-
-def _rows(columns: dict[str, Any]) -> Iterable[tuple[Any, ...]]:
-    return zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True)

@@ -1,4 +1,4 @@
-"""The report of a fit: its content, and the extra results that it shows."""
+"""Warnings of a fit, the content of its report, and the extra results in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.work import node_work
-from ..estimators import NearOptimal, near_optimal
+from ..estimators import near_optimal
 from ..estimators.grid_search import bounded_grid
 from ..problem.problem import Problem
 from ..report import (
@@ -37,33 +37,31 @@ from ..tables.prepared_columns import CategoryColumn, NumberColumn
 from .choosing import Fit
 from .entry import versions
 from .levels import LevelForm
-from .results import constant_of, signs_in_words, verify_command
+from .results import constant_of, signs_text, verify_command
 from .session import Deadline, Session
-from .study import Conditions, PreparedTable, Search
-from .thresholds import repeated, scored, threshold_of
+from .study import PreparedTable, Search
+from .thresholds import scored, threshold_of
 from .validation import NEVER, Validation
 
-# --- Warnings of a fit, collected so that they can stand before its result ------------
+# --- Warnings, which are shown before the result --------------------------------------
 
 # Rows of the rarer class for each weight: Peduzzi et al., A simulation study of the
 # number of events per variable in logistic regression analysis, J Clin Epidemiol 1996.
 EVENTS_PER_WEIGHT = 10
-# Columns of fewer categories are not warned of.
-LEAST_CATEGORIES = 5
 
 
 @dataclass(frozen=True)
 class Cautions:
-    """What a reader should know before the result.
+    """Warnings that a reader should know before the result.
 
     Attributes
     ----------
     data : tuple of DataWarning
-        What looks suspicious in the table.
+        About suspicious columns of the table.
     remarks : tuple of str
         About the run.
     n_compared : int or None
-        Rows in which columns were compared, if they were drawn from more.
+        Number of rows in which columns were compared, if these are a sample.
     """
 
     data: tuple[DataWarning, ...]
@@ -74,31 +72,31 @@ class Cautions:
     def of(
         cls, data: PreparedTable, preparation: Preparation, remarks: Iterable[str] = ()
     ) -> Cautions:
-        """Inspect the table; some rows of it, if there are many."""
+        """Inspect the table, or a sample of its rows if there are many."""
         rows = drawn_rows(data.target.positive, preparation.n_features)
-        found = inspect_sample(
+        warnings = inspect_sample(
             preparation.features,
             preparation.values(data.table, rows),
             rows,
             data.target.positive,
             preparation.feature_of(data.table),
             {
-                columns[0].variable: places
-                for places, columns in preparation.blocks()
+                columns[0].variable: features
+                for features, columns in preparation.blocks()
                 if columns[0].has_categories
             },
         )
         n_compared = None if rows.size == data.n_rows else rows.size
-        remarks = (*of_names(data), *remarks)
-        return cls(tuple(map(_reassured, found)), remarks, n_compared)
+        remarks = (*name_cautions(data), *remarks)
+        return cls(tuple(map(_reassuring, warnings)), remarks, n_compared)
 
     @property
     def texts(self) -> list[str]:
-        """The most serious first, without those that do no harm."""
+        """All warnings, the most serious first, without the harmless ones."""
         return all_warnings(self.data, self.remarks)
 
     def show(self, session: Session) -> None:
-        """Print a handful, how many others there are, and which rows were compared."""
+        """Print the first warnings and the number of others."""
         if self.n_compared is not None:
             session.say(
                 "columns that give the answer away, and duplicates, were looked for in "
@@ -112,18 +110,19 @@ class Cautions:
 
 
 def too_many_weights(data: PreparedTable, fit: Fit) -> list[str]:
-    """That columns of categories bring more weights than the rarer class supports."""
+    """A warning if categories need more weights than the rarer class supports."""
     labels = fit.conditions.labels(fit.preparation)
-    chosen = fit.result.selected_columns
-    sizes = Counter(labels[j] for j in chosen.tolist())
+    columns = fit.result.selected_columns
+    sizes = Counter(labels[j] for j in columns.tolist())
     n_events = min(data.target.counts)
-    if chosen.size == len(sizes) or n_events >= EVENTS_PER_WEIGHT * chosen.size:
+    if columns.size == len(sizes) or n_events >= EVENTS_PER_WEIGHT * columns.size:
         return []
     (name, n), *_ = sizes.most_common()
-    if n < LEAST_CATEGORIES:
+    # A few categories need no warning.
+    if n < 5:
         return []
     return [
-        f"the model has {chosen.size:,} weights, {n:,} of them for the categories of "
+        f"the model has {columns.size:,} weights, {n:,} of them for the categories of "
         f"{quote(name)}, and the rarer class {counted(n_events, 'row')}: fewer than "
         f"{EVENTS_PER_WEIGHT} for each weight (a rule of thumb) are too few to tell "
         "categories apart. --min-level merges the rare ones, and --split-categories "
@@ -131,8 +130,8 @@ def too_many_weights(data: PreparedTable, fit: Fit) -> list[str]:
     ]
 
 
-def of_names(data: PreparedTable) -> list[str]:
-    """What names of columns say: that rows belong together, or have weights."""
+def name_cautions(data: PreparedTable) -> list[str]:
+    """Warnings about columns whose names suggest groups or weights of rows."""
     cautions = []
     repeated, weights = data.plan.repeated, data.plan.weights
     if repeated:
@@ -143,20 +142,20 @@ def of_names(data: PreparedTable) -> list[str]:
             "some of them and predict the rest"
         )
     if weights:
-        is_one = len(weights) == 1
+        is_single = len(weights) == 1
         cautions.append(
-            f"{listed(weights, quoted=True)} look{'s' * is_one} like weights of a "
+            f"{listed(weights, quoted=True)} look{'s' * is_single} like weights of a "
             "survey, for how many others a row stands, and "
-            f"{'is' if is_one else 'are'} used as {'a feature' * is_one}"
-            f"{'features' * (not is_one)}: --exclude {weights[0]!r} leaves "
-            f"{'it' if is_one else 'such a column'} out. Shares and accuracies count "
-            "each row once; in Python, fit takes them as sample_weight"
+            f"{'is' if is_single else 'are'} used as {'a feature' * is_single}"
+            f"{'features' * (not is_single)}: --exclude {weights[0]!r} leaves "
+            f"{'it' if is_single else 'such a column'} out. Shares and accuracies "
+            "count each row once; in Python, fit takes them as sample_weight"
         )
     return cautions
 
 
-def _reassured(warning: DataWarning) -> DataWarning:
-    """A warning, less alarming if the fit has already dealt with it."""
+def _reassuring(warning: DataWarning) -> DataWarning:
+    """A warning, reworded if the fit has already dealt with its cause."""
     if warning.kind != "scales":
         return warning
     narrow, wide = warning.columns
@@ -167,21 +166,17 @@ def _reassured(warning: DataWarning) -> DataWarning:
     return replace(warning, text=text)
 
 
-# --- The report of a fit: its content, and the extra results that it shows ------------
+# --- The budget path and the list of alternatives -------------------------------------
 
-# Limits of the list of alternatives: tolerance and length.
+# Limits of the list in a report: tolerance and length.
 TOLERANCE, MOST_MODELS = 0.01, 1000
-# Nodes of its tree do at most this part of the work of the fit's search.
+# The work of its tree, as a share of that of the fit's search.
 SHARE_OF_SEARCH = 0.3
-# Work of the tree of a list that is asked for on its own.
-WORK_OF_LIST = 6e10
-# Nodes that it may have in any case.
-LEAST_NODES = 50
-# Cells of larger tables are too many for a path and a list beside a fit.
+# Tables with more numbers get no path and no list in a report.
 MOST_CELLS = 5_000_000
-# Largest budget of the path in a report, and the samples on which it is searched.
+# Largest budget of the path in a report, and the number of samples of its search.
 MAX_BUDGET, MOST_SAMPLES = 20, 5000
-# The part of the time left that the path may use.
+# The share of the time left that the path may use.
 SHARE_OF_PATH = 0.5
 
 
@@ -194,121 +189,91 @@ def extras(
 ) -> dict[str, Any]:
     """The budget path and the alternatives, for the report only.
 
-    Both are bounded by work in proportion to that of the fit.
+    The work for both is limited in proportion to that of the fit.
     """
-    found: dict[str, Any] = {}
     n_cells = data.n_rows * fit.preparation.n_features
     if n_cells > MOST_CELLS:
-        found["too_large"] = (
-            f"the report has no budget path and no alternatives, since {n_cells:,} "
-            f"numbers (rows times columns) are more than {MOST_CELLS:,}; see frugalsvm "
-            "path and frugalsvm alternatives"
-        )
-        return found
+        return {
+            "too_large": "the report has no budget path and no alternatives, since "
+            f"{n_cells:,} numbers (rows times columns) are more than {MOST_CELLS:,}; "
+            "see frugalsvm path and frugalsvm alternatives"
+        }
+    results: dict[str, Any] = {}
     X = fit.preparation.transform(data.table)
     problem = fit.conditions.problem(
         fit.preparation, X, data.target.signs, overwrite_X=False
     )
     if fit.choice is None and not _is_over(deadline, "the budget path", "path"):
         on_phase("budget path for the report")
-        found["path"] = quick_path(problem, fit, search, deadline.part(SHARE_OF_PATH))
+        results["path"] = _quick_path(
+            problem, fit, search, deadline.part(SHARE_OF_PATH)
+        )
     if not _is_over(deadline, "the alternatives", "alternatives"):
         on_phase("alternatives for the report")
-        found["alternatives"] = near_optimal(
+        results["alternatives"] = near_optimal(
             problem,
             tolerance=TOLERANCE,
             limit=MOST_MODELS,
             feature_names=fit.conditions.names(fit.preparation),
-            time_limit=deadline.left,
-            max_nodes=most_nodes(problem, SHARE_OF_SEARCH * search.work.search_work),
+            time_limit=deadline.seconds_left,
+            max_nodes=nodes_of(problem, SHARE_OF_SEARCH * search.work.search_work),
             n_jobs=search.n_jobs,
             warm=fit.result,
         )
-    return found
+    return results
 
 
-def _is_over(deadline: Deadline, what: str, command: str) -> bool:
-    """Whether there is no time for a section of the report, which is then named."""
-    if deadline.is_over:
-        how = f"see frugalsvm {command}"
-        deadline.leave_out(f"{what} of the report", how)
-    return deadline.is_over
+def _is_over(deadline: Deadline, section: str, command: str) -> bool:
+    """Whether no time is left for a section of the report, which is then noted."""
+    is_over = deadline.is_over
+    if is_over:
+        deadline.omit(f"{section} of the report", f"see frugalsvm {command}")
+    return is_over
 
 
-def most_nodes(problem: Problem, work: float) -> int:
-    """How many nodes of a tree some work is likely to be enough for."""
-    return max(LEAST_NODES, int(work / node_work(problem.engine)))
+def nodes_of(problem: Problem, work: float) -> int:
+    """Estimated number of nodes of a tree that take some work, at least 50."""
+    return max(50, int(work / node_work(problem.engine)))
 
 
-def quick_path(
+def _quick_path(
     problem: Problem, fit: Fit, search: Search, time_limit: float | None
 ) -> BudgetPath:
     """Objectives and bounds around the budget of a fit.
 
-    A subsample of large tables is searched; objectives and bounds are those of all.
+    A subsample of large tables is searched; objectives and bounds are those of all
+    rows.
     """
-    budgets = np.array(_some_budgets(fit))
-    chosen = fit.conditions.budget
-    place = budgets.size - 1
-    if chosen is not None:
-        place = int(np.searchsorted(budgets, min(chosen, fit.result.n_features)))
+    n, limit = fit.result.n_features, fit.conditions.budget
+    chosen = n if limit is None else min(limit, n)
+    n_included = len(fit.conditions.constraints(fit.preparation)["include"])
+    last = min(n, MAX_BUDGET, max(10, 2 * (n if limit is None else limit)))
+    budgets = np.array(sorted({*range(max(1, n_included), last + 1), chosen}))
+    k = int(np.searchsorted(budgets, chosen))
     grid = bounded_grid(
         problem,
         budgets,
-        np.array([fit.conditions.loss]),
+        np.array([fit.conditions.chosen_C]),
         effort="fast",
         seed=np.random.SeedSequence(search.seed),
         n_jobs=search.n_jobs,
-        seeds={(0, place): [fit.result.selected]},
+        seeds={(0, k): [fit.result.selected]},
         time_limit=time_limit,
         most_samples=MOST_SAMPLES,
     )
     if grid.was_interrupted:
         raise KeyboardInterrupt
-    grid = grid.knowing(0, place, fit.result)
-    known = np.isfinite(grid.objectives[0])
+    grid = grid.knowing(0, k, fit.result)
+    finished = np.isfinite(grid.objectives[0])
     return BudgetPath(
-        budgets=budgets[known],
-        chosen=int(budgets[place]),
-        objectives=grid.objectives[0, known],
-        lower_bounds=grid.lower_bounds[0, known],
+        budgets=budgets[finished],
+        chosen=int(budgets[k]),
+        objectives=grid.objectives[0, finished],
+        lower_bounds=grid.lower_bounds[0, finished],
     )
 
 
-def list_alternatives(
-    X: np.ndarray,
-    data: PreparedTable,
-    conditions: Conditions,
-    preparation: Preparation,
-    tolerance: float,
-    limit: int,
-    time_limit: float | None,
-    search: Search,
-    certificate: bool = False,
-    max_nodes: int | None = None,
-) -> NearOptimal:
-    """All choices of features that are about as good as the best one."""
-    problem = conditions.problem(preparation, X, data.target.signs, overwrite_X=False)
-    return near_optimal(
-        problem,
-        tolerance=tolerance,
-        limit=limit,
-        feature_names=conditions.names(preparation),
-        time_limit=time_limit,
-        max_nodes=most_nodes(problem, WORK_OF_LIST) if max_nodes is None else max_nodes,
-        n_jobs=search.n_jobs,
-        random_state=search.seed,
-        certificate=certificate,
-    )
-
-
-def _some_budgets(fit: Fit) -> list[int]:
-    """Budgets around the chosen one."""
-    n = fit.result.n_features
-    chosen = n if fit.conditions.budget is None else fit.conditions.budget
-    n_included = len(fit.conditions.sides(fit.preparation)["include"])
-    around = range(max(1, n_included), min(n, MAX_BUDGET, max(10, 2 * chosen)) + 1)
-    return sorted({*around, min(chosen, n)})
+# --- The report -----------------------------------------------------------------------
 
 
 def report_of(
@@ -321,11 +286,14 @@ def report_of(
     certificate: str | None,
     form: LevelForm | None = None,
 ) -> Report:
-    """Everything that the page shows."""
+    """The report of a fit.
+
+    ``more`` has the results of :func:`extras`, the cautions, and the parts that were
+    left out.
+    """
     result, conditions, preparation = fit.result, fit.conditions, fit.preparation
-    first, second = (str(one) for one in preparation.classes)
+    first, second = (str(label) for label in preparation.classes)
     chosen_by = "set by the user"
-    steps = repeated(data, conditions)
     if fit.choice is not None:
         by_folds = "chosen by cross-validation (best balanced accuracy)"
         chosen_by = f"feature limit and C of the weights {by_folds}"
@@ -333,12 +301,16 @@ def report_of(
             chosen_by = f"feature limit {by_folds}, C set by the user"
         elif fit.chosen == ("C",):
             chosen_by = f"C of the weights {by_folds}, feature limit set by the user"
-        for words in (fit.choice.left_out, fit.choice.remark):
-            chosen_by += words and f"; {words}"
-        steps = (*steps, "choice of feature limit and C")
+        for text in (fit.choice.left_out, fit.choice.remark):
+            chosen_by += text and f"; {text}"
     cautions = more.get("cautions") or Cautions.of(
         data, preparation, too_many_weights(data, fit)
     )
+    path = more.get("path")
+    if fit.choice is not None:
+        path = scored_path_of(
+            fit.choice.path, score_name="balanced accuracy", one_se=False
+        )
     constant = constant_of(data, fit)
     proof = None
     if result.certificate is not None:
@@ -351,21 +323,21 @@ def report_of(
         classes=(first, second),
         verdict=verdict_of(
             result,
-            C=conditions.loss,
+            C=conditions.chosen_C,
             max_features=conditions.budget,
             max_cost=conditions.max_cost,
             chosen_by=chosen_by,
-            class_weight=conditions.weight_words(data.target.signs),
+            class_weight=conditions.class_weight_text(data.target.signs),
             constant="" if constant is None else constant.words_of_commands,
-            signs=signs_in_words(conditions.signs),
+            signs=signs_text(conditions.signs),
             included=conditions.include,
         ),
         features=tuple(_features(fit, validation, form)),
         intercept=fit.intercept if form is None else form.intercept,
         threshold=threshold_of(data, fit, validation),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        validation=None if validation is None else scored(data, fit, validation, steps),
-        path=_path(fit, more),
+        validation=None if validation is None else scored(data, fit, validation),
+        path=path,
         alternatives=alternatives_of(more["alternatives"])
         if "alternatives" in more
         else None,
@@ -375,7 +347,7 @@ def report_of(
         remarks=cautions.remarks,
         left_out=tuple(map(ended, more.get("left_out", ()))),
         split_categories=conditions.is_split,
-        reproduction=reproduction(command, seed),
+        reproduction=Reproduction(command, versions(), seed, platform.platform()),
         level_zero="" if form is None else form.zero,
     )
 
@@ -385,7 +357,7 @@ def _features(
 ) -> list[SelectedFeature]:
     preparation = fit.preparation
     origins = preparation.origins()
-    made = []
+    features = []
     labels = fit.conditions.labels(preparation)
     for j in fit.result.selected_columns.tolist():
         column, level = origins[j]
@@ -393,7 +365,7 @@ def _features(
             level = column.category
         name = preparation.features[j]
         kind = NUMBER if level is None else CATEGORY
-        made.append(
+        features.append(
             SelectedFeature(
                 name=name,
                 weight=float(fit.weights[j]),
@@ -409,40 +381,32 @@ def _features(
                 group=labels[j] if labels.count(labels[j]) > 1 else None,
             )
         )
-    return made if form is None else _in_form(made, form)
+    return features if form is None else _in_form(features, form)
 
 
-def _in_form(made: list[SelectedFeature], form: LevelForm) -> list[SelectedFeature]:
-    """The same model with other weights of categories; see ``levels``."""
-    shown, seen = [], set()
-    for one in made:
-        if one.column is None:
-            shown.append(one)
-        elif one.column not in seen:
-            seen.add(one.column)
-            for level in form.levels[one.column]:
-                scale = one.scale if level.share and one.scale else 0.0
+def _in_form(features: list[SelectedFeature], form: LevelForm) -> list[SelectedFeature]:
+    """The same model with the weights of categories in another form."""
+    shown, variables = [], set()
+    for feature in features:
+        if feature.column is None:
+            shown.append(feature)
+        elif feature.column not in variables:
+            variables.add(feature.column)
+            for level in form.levels[feature.column]:
+                scale = feature.scale if level.share and feature.scale else 0.0
                 shown.append(
                     replace(
-                        one,
-                        name=f"{one.column}={level.name}",
+                        feature,
+                        name=f"{feature.column}={level.name}",
                         weight=level.weight,
                         standardised=level.weight * scale,
                         mean=level.share,
                         scale=scale,
                         category=level.name,
-                        group=one.column,
+                        group=feature.column,
                     )
                 )
     return shown
-
-
-def _path(fit: Fit, more: dict[str, Any]) -> BudgetPath | None:
-    if fit.choice is not None:
-        return scored_path_of(
-            fit.choice.path, score_name="balanced accuracy", one_se=False
-        )
-    return more.get("path")
 
 
 def data_summary(
@@ -457,9 +421,9 @@ def data_summary(
         source=data.table.source,
         dropped=data.plan.dropped,
         encoded=tuple(
-            (one.name, len(one.levels))
-            for one in preparation.columns
-            if isinstance(one, CategoryColumn)
+            (column.name, len(column.levels))
+            for column in preparation.columns
+            if isinstance(column, CategoryColumn)
         ),
         imputed=tuple(data.gaps().items()),
         imputation=_imputation(data),
@@ -470,16 +434,11 @@ def data_summary(
 
 
 def _imputation(data: PreparedTable) -> str | None:
-    """What replaces missing values; completes "with the ..."."""
+    """The replacement of missing values; completes "with the ..."."""
     gaps, categories = data.gaps(), data.plan.categories
     if gaps and data.missing == INDICATOR:
-        words = "median, and an indicator where at least 1 % are missing (numbers)"
-        return f"{words} or a category of their own"
+        numbers = "median, and an indicator where at least 1 % are missing (numbers)"
+        return f"{numbers} or a category of their own"
     if any(name in categories for name in gaps):
         return "median (numbers) or the most frequent category"
     return "median" if gaps else None
-
-
-def reproduction(command: str, seed: int) -> Reproduction:
-    """How to reproduce the result."""
-    return Reproduction(command, versions(), seed, platform.platform())

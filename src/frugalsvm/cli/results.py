@@ -1,4 +1,4 @@
-"""A fitted model, as a table and as text."""
+"""A fitted model as tables and text, and for JSON."""
 
 from __future__ import annotations
 
@@ -29,28 +29,24 @@ from .thresholds import (
 from .understanding import as_dict
 from .validation import Validation
 
-# A gap in percent that could be mistaken for a bad model.
-LARGE_GAP = 1.0
-# Smaller ones are rounded up to this one.
-LEAST_GAP = 0.001
 # Categories of a column whose weights are shown on the terminal.
 N_CATEGORIES = 15
 
 
 def constant_of(data: PreparedTable, fit: Fit) -> ConstantModel | None:
-    """What to say of a model that predicts one class; None if it predicts both."""
+    """The description of a model that predicts one class; None if it predicts both."""
     sign = fit.result.constant if fit.threshold is None else fit.constant
-    found = ConstantModel.of(
+    constant = ConstantModel.of(
         sign,
         data.target.positive,
         data.target.classes,
-        fit.conditions.loss,
+        fit.conditions.chosen_C,
         fit.conditions.is_weighted,
         "row",
     )
-    if found is None or fit.threshold is None or not fit.model.coef.any():
-        return found
-    return ConstantByThreshold(**vars(found), costs=fit.error_costs)
+    if constant is None or fit.threshold is None or not fit.model.coef.any():
+        return constant
+    return ConstantByThreshold(**vars(constant), costs=fit.error_costs)
 
 
 def show_fit(
@@ -60,13 +56,13 @@ def show_fit(
     validation: Validation | None,
     form: LevelForm | None = None,
 ) -> None:
-    """Print a fitted model: how well it does, its features, and what is proved.
+    """Print a fitted model: its quality, its features, and its proof.
 
-    If it predicts one class only, that comes first.
+    A warning comes first if it predicts one class only.
     """
     constant = constant_of(data, fit)
     if constant is not None:
-        session.show("", *_leading(constant), constant.remedy_of_commands)
+        session.show("", *_constant_lines(constant), constant.remedy_of_commands)
     lines = [NOT_VALIDATED]
     if validation is not None:
         lines = headline_lines(data, fit, validation)
@@ -99,9 +95,10 @@ def _show_features(
     table = session.table(*heads)
     origins = preparation.origins()
     shown: set[str] = set()
-    chosen = result.selected_columns
-    sizes = np.abs(fit.model.coef[chosen])
-    for j in chosen[np.argsort(-sizes, kind="stable")].tolist():
+    columns = result.selected_columns
+    selected = set(columns.tolist())
+    sizes = np.abs(fit.model.coef[columns])
+    for j in columns[np.argsort(-sizes, kind="stable")].tolist():
         column, _ = origins[j]
         variable = column.variable
         if variable in shown:
@@ -109,35 +106,35 @@ def _show_features(
         shown.add(variable)
         # All categories of a variable are listed together.
         if column.has_categories and form is not None:
-            for cells in _level_rows(fit, variable, form, validation, rule.digits):
+            for cells in _level_rows(variable, form, validation, rule.digits):
                 table.add_row(*cells)
             continue
-        together = _of_variable(fit, variable)
-        is_block = column.has_categories and len(together) > 1
+        members = [k for k in preparation.of_variable(variable) if k in selected]
+        is_block = column.has_categories and len(members) > 1
         is_block = is_block and not fit.conditions.is_split
-        n_left_out = 0
+        n_omitted = 0
         if is_block:
-            table.add_row(*_block(fit, variable, len(together), validation))
-            n_left_out = max(0, len(together) - N_CATEGORIES)
-            # In their order; the heaviest ones if there are many.
-            heaviest = sorted(together, key=lambda k: -abs(fit.model.coef[k]))
-            together = sorted(heaviest[:N_CATEGORIES])
-        for k in together:
+            table.add_row(*_block_head(variable, len(members), validation))
+            n_omitted = max(0, len(members) - N_CATEGORIES)
+            # In their order; those with the largest weights if there are many.
+            by_weight = sorted(members, key=lambda k: -abs(fit.model.coef[k]))
+            members = sorted(by_weight[:N_CATEGORIES])
+        for k in members:
             is_part = is_block or bool(preparation.indicators[k])
             cells = _row(fit, k, None if is_part else validation, rule.digits)
             if is_part:
                 cells = [f"  {cells[0]}", *cells[1:], *[""] * (validation is not None)]
             table.add_row(*cells)
-        if n_left_out:
-            rest = f"  and {n_left_out:,} with smaller weights (--json has all)"
-            table.add_row(rest, *[""] * (len(cells) - 1))
+        if n_omitted:
+            more = f"  and {n_omitted:,} with smaller weights (--json has all)"
+            table.add_row(more, *[""] * (len(cells) - 1))
     session.show("", table)
     first, second = preparation.classes
     if form is None:
-        value, about = fit.intercept, f"standardised {fit.model.intercept:+.6g}"
+        value, note = fit.intercept, f"standardised {fit.model.intercept:+.6g}"
     else:
-        value, about = form.intercept, "for these weights of categories"
-    intercept = f"{value:+.{rule.digits + 1}g} ({about})"
+        value, note = form.intercept, "for these weights of categories"
+    intercept = f"{value:+.{rule.digits + 1}g} ({note})"
     limit = "positive score"
     if fit.threshold is not None or rule.limit != 0:
         limit = f"score above {rule.limit:+.{rule.digits + 1}g}"
@@ -152,14 +149,7 @@ def _show_features(
         )
 
 
-def _of_variable(fit: Fit, name: str) -> list[int]:
-    selected = set(fit.result.selected_columns.tolist())
-    return [j for j in fit.preparation.of_variable(name) if j in selected]
-
-
-def _block(
-    fit: Fit, name: str, n_levels: int, validation: Validation | None
-) -> list[str]:
+def _block_head(name: str, n_levels: int, validation: Validation | None) -> list[str]:
     """The head of the rows of a variable with categories."""
     cells = [f"{plain(name)} ({n_levels} categories)", "", "", "", ""]
     if validation is not None:
@@ -168,17 +158,16 @@ def _block(
 
 
 def _level_rows(
-    fit: Fit, name: str, form: LevelForm, validation: Validation | None, digits: int
+    name: str, form: LevelForm, validation: Validation | None, digits: int
 ) -> list[list[str]]:
     """The rows of a variable with categories in another form."""
     levels = form.levels[name]
-    n_levels = sum(one.name != OTHER for one in levels)
-    rows = [_block(fit, name, n_levels, validation)]
-    for one in levels:
-        cells = [f"  {plain(name)}={plain(one.name)}", "", "", "", ""]
-        cells[1] = f"{one.weight:+.{digits}g}"
-        if one.share > 0:
-            cells[3] = f"{one.share:.4g}"
+    n_levels = sum(level.name != OTHER for level in levels)
+    rows = [_block_head(name, n_levels, validation)]
+    for level in levels:
+        label, weight = f"  {plain(name)}={plain(level.name)}", level.weight
+        share = f"{level.share:.4g}" if level.share > 0 else ""
+        cells = [label, f"{weight:+.{digits}g}", "", share, ""]
         rows.append(cells + [""] * (validation is not None))
     return rows
 
@@ -195,7 +184,7 @@ def _row(fit: Fit, j: int, validation: Validation | None, digits: int) -> list[s
         f"{fit.weights[j]:+.{digits}g}",
         f"{fit.model.coef[j]:+.4f}" if abs(fit.model.coef[j]) >= 5e-5 else "(none)",
         f"{preparation.means[j]:.4g}",
-        # That of a category is not its standard deviation.
+        # The scale of a category is not its standard deviation.
         "" if column.has_categories else f"{preparation.scales[j]:.4g}",
     ]
     if validation is not None:
@@ -204,7 +193,7 @@ def _row(fit: Fit, j: int, validation: Validation | None, digits: int) -> list[s
 
 
 def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
-    """What is proved about the choice of features, in plain words."""
+    """Sentences on what is proved about the choice of features."""
     result, conditions = fit.result, fit.conditions
     limits = []
     if conditions.budget is not None:
@@ -214,21 +203,23 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     if conditions.include:
         limits.append(f"including {', '.join(conditions.include)}")
     if conditions.signs:
-        limits.append(f"signs {signs_in_words(conditions.signs)}")
-    words = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.loss:g}"
-    words += _chosen_words(fit)
+        limits.append(f"signs {signs_text(conditions.signs)}")
+    text = ", ".join(limits) + " and " * bool(limits) + f"C = {conditions.chosen_C:g}"
+    # The C of the selection is never chosen.
+    if "budget" in fit.chosen:
+        text += " (feature limit chosen by cross-validation)"
     if conditions.is_weighted:
-        words += f", class weights {conditions.weight_words(signs)},"
+        text += f", class weights {conditions.class_weight_text(signs)},"
     if math.isinf(result.gap):
         lines = [
-            f"Nothing is proved yet: there is no lower bound. With {words} this one "
+            f"Nothing is proved yet: there is no lower bound. With {text} this one "
             f"has an objective of {result.objective:.6g}."
         ]
     else:
         lines = [
-            f"Proved: no linear SVM with {words} has an objective "
+            f"Proved: no linear SVM with {text} has an objective "
             f"below {result.lower_bound:.6g}. This one has {result.objective:.6g}: "
-            + _gap_words(result)
+            + _gap_text(result)
         ]
     if conditions.budget is not None and conditions.max_cost is None:
         most = min(conditions.budget, result.n_features)
@@ -253,47 +244,43 @@ def proof_lines(fit: Fit, signs: np.ndarray) -> list[str]:
     return lines
 
 
-def signs_in_words(signs: Mapping[str, int]) -> str:
-    """Signs as they are given: income +, age -."""
-    return ", ".join(f"{name} {'+' if one > 0 else '-'}" for name, one in signs.items())
+def signs_text(signs: Mapping[str, int]) -> str:
+    """Signs for people, like "income +, age -"."""
+    return ", ".join(f"{name} {'+' if s > 0 else '-'}" for name, s in signs.items())
 
 
-def _chosen_words(fit: Fit) -> str:
-    """Whether the feature limit was chosen; the C of the selection never is."""
-    is_chosen = "budget" in fit.chosen
-    return " (feature limit chosen by cross-validation)" if is_chosen else ""
-
-
-def _gap_words(result: Result) -> str:
+def _gap_text(result: Result) -> str:
     gap = 100 * result.gap
     if result.status is Status.OPTIMAL:
+        # Smaller gaps are rounded up to a thousandth of a percent.
         return (
             "no other choice of features fits these data better, to within "
-            f"{max(gap, LEAST_GAP):.2g} %. That is about the fit, not about how often "
+            f"{max(gap, 0.001):.2g} %. That is about the fit, not about how often "
             "the model is right."
         )
-    words = (
+    text = (
         f"a better choice of features could gain at most {gap:.3g} %; none was found."
     )
-    if gap > LARGE_GAP:
-        words += " This shows how far the proof has got, not how good the model is."
-    return words
+    # A gap above 1 % could be mistaken for a bad model.
+    if gap > 1.0:
+        text += " This shows how far the proof has got, not how good the model is."
+    return text
 
 
-def _leading(constant: ConstantModel | None) -> list[str]:
+def _constant_lines(constant: ConstantModel | None) -> list[str]:
     return [] if constant is None else [f"{sentence(constant.verdict)}."]
 
 
 def class_weight_of(conditions: Conditions, signs: np.ndarray) -> dict[str, Any] | None:
     """Weights of the classes for JSON."""
-    given = conditions.class_weight
-    return None if given is None else given.as_dict(signs)
+    weights = conditions.class_weight
+    return None if weights is None else weights.as_dict(signs)
 
 
 def content_of(
     data: PreparedTable, fit: Fit, validation: Validation | None, interrupted: bool
 ) -> dict[str, Any]:
-    """The same content for JSON."""
+    """A fitted model for JSON."""
     result, preparation = fit.result, fit.preparation
     constant, signs = constant_of(data, fit), data.target.signs
     origins = preparation.origins()
@@ -327,7 +314,7 @@ def content_of(
         "max_features": fit.conditions.max_features,
         "C": fit.conditions.C,
         "signs": {
-            name: "+" if one > 0 else "-" for name, one in fit.conditions.signs.items()
+            name: "+" if s > 0 else "-" for name, s in fit.conditions.signs.items()
         },
         "class_weight": class_weight_of(fit.conditions, signs),
         "constant": None
@@ -353,7 +340,7 @@ def content_of(
             "lower_bound": result.lower_bound,
             "gap": result.gap,
             "status": str(result.status),
-            "words": " ".join(_leading(constant) + proof_lines(fit, signs)),
+            "words": " ".join(_constant_lines(constant) + proof_lines(fit, signs)),
         },
         "seconds": result.seconds,
         "interrupted": interrupted,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..tables import Table
-    from .models import Loaded
+    from .models import LoadedModel
 
 EXAMPLES = (
     "frugalsvm scorecard model.json",
@@ -60,11 +60,11 @@ def scorecard(
 ) -> None:
     """Turn a model into a scorecard: integer points for ranges of its features.
 
-    Ranges, points and cutoff come from the model and the statistics of its training
-    rows that it keeps, so that the card is the same whatever the table. On a table it
-    is evaluated: accuracy beside the model's, and observed rates beside its
-    probabilities. A model without statistics, made in Python, needs a table for its
-    ranges. The exit code is 3 if the card predicts the same class for all rows.
+    Ranges, points and cutoff come from the model, which stores statistics of its
+    training rows, so that the card is the same whatever the table. A table evaluates
+    the card: accuracy beside the model's, and observed rates beside its probabilities.
+    A model without statistics, made in Python, needs a table for its ranges. The exit
+    code is 3 if the card predicts the same class for all rows.
     """
     from ..export.scorecard import build_scorecard
     from ..tables.excel import Layout
@@ -109,7 +109,7 @@ def scorecard(
         name=data or "",
     )
     _show(session, card)
-    session.give(_content(card))
+    session.print_json(_content(card))
     if card.constant is not None:
         if session.json:
             session.warn(card._warning())
@@ -117,27 +117,29 @@ def scorecard(
 
 
 def _features_and_classes(
-    session: Session, loaded: Loaded, table: Table, target: str
+    session: Session, loaded: LoadedModel, table: Table, target: str
 ) -> tuple[dict[str, np.ndarray], list[Any]]:
     """Values of the model's features in a table, and its labels."""
     from ..tables.target import known_target
 
     for remark in table.remarks:
         session.say(f"{table.source}: {remark}")
-    for words in loaded.warnings(table):
-        session.warn(words)
+    for text in loaded.warnings(table):
+        session.warn(text)
     first, second = loaded.model.classes
-    known = known_target(table, target, (first, second), "--target")
-    return loaded.features(table), [(first, second)[int(k)] for k in known.positive]
+    labels = known_target(table, target, (first, second), "--target")
+    return loaded.features(table), [(first, second)[int(k)] for k in labels.positive]
 
 
 def _show(session: Session, card: Any) -> None:
     if card.constant is not None:
         session.show("", card._warning())
     table = session.table("feature", "range", ">points")
-    for one in card.ranges:
-        for k, (words, n) in enumerate(zip(one.words(), one.points, strict=True)):
-            table.add_row(plain(one.name) if k == 0 else "", words, str(n))
+    for feature in card.ranges:
+        name = plain(feature.name)
+        for text, n in zip(feature.words(), feature.points, strict=True):
+            table.add_row(name, text, str(n))
+            name = ""
     session.show("", table, "")
     session.show(card._rule(), "")
     chances = session.table(">points", f">probability of {plain(str(card.classes[1]))}")
@@ -154,16 +156,16 @@ def _show(session: Session, card: Any) -> None:
 def _content(card: Any) -> dict[str, Any]:
     from ..export.statistics import Values
 
-    statistics = card.model.statistics
+    statistics, evaluation = card.model.statistics, card.evaluation
     return {
         "ranges": [
-            {"feature": one.name, "points": one.points}
+            {"feature": feature.name, "points": feature.points}
             | (
-                {"values": one.words()}
-                if isinstance(one, Values)
-                else {"limits": one.limits}
+                {"values": feature.words()}
+                if isinstance(feature, Values)
+                else {"limits": feature.limits}
             )
-            for one in card.ranges
+            for feature in card.ranges
         ],
         "threshold": card.threshold,
         "classes": {"negative": card.classes[0], "positive": card.classes[1]},
@@ -175,26 +177,24 @@ def _content(card: Any) -> dict[str, Any]:
         "training_rows_changed": None if statistics is None else statistics.changed,
         "made_from": card.source,
         "probabilities_from": card.learned_from,
-        "evaluation": None if card.evaluation is None else _evaluated(card.evaluation),
-    }
-
-
-def _evaluated(one: Any) -> dict[str, Any]:
-    return {
-        "rows": one.n_samples,
-        "accuracy": one.accuracy,
-        "model_accuracy": one.model_accuracy,
-        "balanced_accuracy": one.balanced_accuracy,
-        "model_balanced_accuracy": one.model_balanced_accuracy,
-        "changed": one.n_changed,
-        "bands": [
-            {
-                "from": band.first,
-                "to": band.last,
-                "rows": band.n_samples,
-                "probability": band.probability,
-                "observed": band.observed,
-            }
-            for band in one.bands
-        ],
+        "evaluation": None
+        if evaluation is None
+        else {
+            "rows": evaluation.n_samples,
+            "accuracy": evaluation.accuracy,
+            "model_accuracy": evaluation.model_accuracy,
+            "balanced_accuracy": evaluation.balanced_accuracy,
+            "model_balanced_accuracy": evaluation.model_balanced_accuracy,
+            "changed": evaluation.n_changed,
+            "bands": [
+                {
+                    "from": band.first,
+                    "to": band.last,
+                    "rows": band.n_samples,
+                    "probability": band.probability,
+                    "observed": band.observed,
+                }
+                for band in evaluation.bands
+            ],
+        },
     }

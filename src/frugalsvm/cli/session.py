@@ -1,7 +1,4 @@
-"""Session: what all commands have in common.
-
-It covers output, common options and error handling.
-"""
+"""Output, common options, time limit and error handling of all commands."""
 
 from __future__ import annotations
 
@@ -29,15 +26,13 @@ from rich.text import Text
 from ..run.supervision import Hold
 from ..tables.columns import WrongRequest
 
-# --- Deadline: the time limit of a whole command --------------------------------------
-
-# What a clock reads; tests have one of their own.
+# Seconds on some clock.
 Clock = Callable[[], float]
 
 
 def working_seconds() -> float:
     """Seconds on a clock that stands still while kernels are compiled."""
-    # Imported here: help and completion do without the compiler.
+    # Imported here, since help and completion do not need the compiler.
     from ..run import compilation
 
     return time.perf_counter() - compilation.seconds_spent()
@@ -52,52 +47,54 @@ class Deadline:
     end : float or None
         On the clock; None for no limit.
     clock : callable
-    left_out : list of str
-        What was not done for lack of time, and how to get it.
+    omissions : list of str
+        The parts that were left out for lack of time, and how to get them.
     """
 
     end: float | None = None
     clock: Clock = working_seconds
-    left_out: list[str] = field(default_factory=list)
+    omissions: list[str] = field(default_factory=list)
 
     @classmethod
     def after(cls, seconds: float | None, clock: Clock = working_seconds) -> Deadline:
-        """It ends some seconds from now."""
+        """The deadline some seconds from now; none for None."""
         return cls(None if seconds is None else clock() + seconds, clock)
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds that are left; None without a limit."""
         return None if self.end is None else max(0.0, self.end - self.clock())
 
     @property
     def is_over(self) -> bool:
         """Whether no time is left."""
-        return self.left == 0.0
+        return self.seconds_left == 0.0
 
     def part(self, share: float) -> float | None:
-        """A share of what is left, in seconds; None without a limit."""
-        return None if self.left is None else share * self.left
+        """A share of the time left, in seconds; None without a limit."""
+        seconds = self.seconds_left
+        return None if seconds is None else share * seconds
 
     def within(self, share: float) -> Deadline:
-        """The deadline of a part of the command, which may use a share of the time."""
+        """The deadline of a part that may use this share of the time left."""
         return Deadline.after(self.part(share), self.clock)
 
-    def leave_out(self, what: str, how: str) -> None:
-        """Note what was not done, and how to get it."""
-        self.left_out.append(f"{what} ({how})")
+    def omit(self, part: str, remedy: str) -> None:
+        """Note a part that is left out, and how to get it."""
+        self.omissions.append(f"{part} ({remedy})")
 
     @property
     def remark(self) -> str:
-        """What was left out, in words; empty if nothing was."""
-        if not self.left_out:
+        """A sentence about what was left out; empty if nothing was."""
+        if not self.omissions:
             return ""
-        return f"--time-limit ended before: {'; '.join(self.left_out)}"
+        return f"--time-limit ended before: {'; '.join(self.omissions)}"
 
 
-# --- Exit codes, and which error gets which -------------------------------------------
+# --- Errors and exit codes ------------------------------------------------------------
 
-OK, FAILED, USAGE, CONSTANT, INTERRUPTED = 0, 1, 2, 3, 130
+# A command that succeeds ends with 0.
+FAILED, USAGE, CONSTANT, INTERRUPTED = 1, 2, 3, 130
 
 
 class UsageProblem(ValueError):
@@ -128,18 +125,18 @@ def message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted before a result was found"
     if isinstance(error, OSError):
-        return _of_system(error)
+        return _system_message(error)
     if isinstance(error, MemoryError):
         return "not enough memory; use fewer rows or columns"
     if isinstance(error, ImportError):
         return str(error)
-    words = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, ValueError):
-        return words
-    return f"unexpected {type(error).__name__}: {words} (--debug shows where)"
+        return text
+    return f"unexpected {type(error).__name__}: {text} (--debug shows where)"
 
 
-def _of_system(error: OSError) -> str:
+def _system_message(error: OSError) -> str:
     name = f" {error.filename}" if error.filename else ""
     if error.errno == errno.ENOSPC:
         return (
@@ -155,10 +152,8 @@ def _of_system(error: OSError) -> str:
     return f"{error.strerror or error}{':' if name else ''}{name}"
 
 
-# --- Session: what all commands have in common ----------------------------------------
+# --- Output ---------------------------------------------------------------------------
 
-# Width of the output if it does not go to a terminal.
-WIDTH = 100
 # Maximum length of an error or a warning.
 LONGEST = 2000
 
@@ -174,8 +169,8 @@ class Session:
     json, quiet, debug : bool
     seed : int
     out, err : Console
-    has_given : bool
-        Whether the JSON object is printed.
+    has_printed_json : bool
+        Whether the JSON object has been printed.
     hold : Hold
         Begins as soon as there is a result, so that Ctrl-C does not lose it.
     lost : OSError or None
@@ -189,7 +184,7 @@ class Session:
     debug: bool = False
     out: Console = field(default_factory=lambda: _console(stderr=False))
     err: Console = field(default_factory=lambda: _console(stderr=True))
-    has_given: bool = False
+    has_printed_json: bool = False
     hold: Hold = field(default_factory=Hold)
     lost: OSError | None = None
 
@@ -202,7 +197,7 @@ class Session:
         """Print a warning for a person, even with --quiet."""
         _print_line(self.err, f"warning: {shortened(text)}")
 
-    def show(self, *things: Any) -> None:
+    def show(self, *items: Any) -> None:
         """Print part of the result for a person: lines of text, or tables.
 
         Text may contain names from untrusted files. Line breaks in it are escaped, so
@@ -210,24 +205,24 @@ class Session:
         """
         if self.json:
             return
-        with self._may_lose_output():
-            for thing in things:
-                if isinstance(thing, str):
-                    _print_line(self.out, thing)
+        with self._tolerating_lost_output():
+            for item in items:
+                if isinstance(item, str):
+                    _print_line(self.out, item)
                 else:
-                    self.out.print(thing)
+                    self.out.print(item)
 
-    def give(self, content: dict[str, Any]) -> None:
-        """Print the result for a machine: one object, so later ones are ignored."""
-        if self.json and not self.has_given:
-            self.has_given = True
-            text = json.dumps(_plain_values(content), allow_nan=False)
-            with self._may_lose_output():
+    def print_json(self, content: dict[str, Any]) -> None:
+        """Print the result for a program: one object, so later ones are ignored."""
+        if self.json and not self.has_printed_json:
+            self.has_printed_json = True
+            text = json.dumps(_json_values(content), allow_nan=False)
+            with self._tolerating_lost_output():
                 sys.stdout.write(text + "\n")
                 sys.stdout.flush()
 
     @contextmanager
-    def _may_lose_output(self) -> Iterator[None]:
+    def _tolerating_lost_output(self) -> Iterator[None]:
         """If standard output cannot be written, remember why and go on without it."""
         try:
             yield
@@ -242,16 +237,16 @@ class Session:
 
     def table(self, *heads: str) -> Table:
         """Make an empty table; headings that begin with > are right-aligned."""
-        made = _Rows(box=None, pad_edge=False)
+        table = _Rows(box=None, pad_edge=False)
         for head in heads:
             right = head.startswith(">")
-            made.add_column(
+            table.add_column(
                 _TextCell(head.removeprefix(">")),
                 justify="right" if right else "left",
                 overflow="fold",
                 no_wrap=right,
             )
-        return made
+        return table
 
 
 class _Output(Console):
@@ -272,11 +267,11 @@ def lose_output() -> None:
 def _console(stderr: bool) -> Console:
     console = _Output(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = WIDTH
+        console.width = 100
     return console
 
 
-# --- untrusted text ------------------------------------------------------------------
+# --- Untrusted text -------------------------------------------------------------------
 
 
 # Letters, marks and blanks that are invisible, or whose width depends on the program.
@@ -293,13 +288,11 @@ def plain(text: str) -> str:
     characters are replaced by their codes.
     """
     return "".join(
-        one if one.isprintable() and not _UNSEEN.match(one) else _code(one)
-        for one in text
+        character
+        if character.isprintable() and not _UNSEEN.match(character)
+        else character.encode("unicode_escape").decode("ascii")
+        for character in text
     )
-
-
-def _code(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def shortened(text: str) -> str:
@@ -319,7 +312,7 @@ def _print_line(console: Console, text: str) -> None:
 def _hanging(console: Console, line: Text, width: int) -> Text:
     """Wrap a line to the given width, with continuation lines indented.
 
-    So the middle of a long name never appears at the left margin.
+    The middle of a long name can then never appear at the left margin.
     """
     if line.cell_len <= width:
         return line
@@ -356,12 +349,12 @@ class _Rows(Table):
         super().add_row(*map(_TextCell, cells), **options)
 
 
-def _plain_values(value: Any) -> Any:
+def _json_values(value: Any) -> Any:
     """Values for JSON: NaN and infinity become null."""
     if isinstance(value, dict):
-        return {str(key): _plain_values(one) for key, one in value.items()}
+        return {str(key): _json_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain_values(one) for one in value]
+        return [_json_values(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
@@ -369,7 +362,7 @@ def _plain_values(value: Any) -> Any:
     return value
 
 
-# --- commands ------------------------------------------------------------------------
+# --- Commands -------------------------------------------------------------------------
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
@@ -379,6 +372,7 @@ Seed = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
+# Name, type and default of the options of all commands.
 _COMMON = (
     ("json", Json, False),
     ("quiet", Quiet, False),
@@ -403,10 +397,11 @@ def command(
             common = {key: options.pop(key) for key, _, _ in _COMMON}
             guarded(Session(**common), lambda session: function(session, **options))
 
-        own = list(inspect.signature(function).parameters.values())[1:]
+        # The first parameter is the session.
+        option_parameters = list(inspect.signature(function).parameters.values())[1:]
         parameters = [
-            one.replace(annotation=hints[one.name], kind=one.KEYWORD_ONLY)
-            for one in own
+            option.replace(annotation=hints[option.name], kind=option.KEYWORD_ONLY)
+            for option in option_parameters
         ] + [
             inspect.Parameter(
                 key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
@@ -414,9 +409,9 @@ def command(
             for key, kind, default in _COMMON
         ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {option.name: option.annotation for option in parameters}
         del run.__wrapped__
-        # The mark preserves the line breaks.
+        # Click keeps the line breaks of a paragraph that begins with \b.
         lines = "\n".join(["\b", *(f"  {line}" for line in examples)])
         return app.command(name, epilog=f"Examples:\n\n{lines}", **settings)(run)
 
@@ -443,15 +438,11 @@ def guarded(session: Session, work: Callable[[Session], None]) -> None:
             for line in traceback.format_exc().split("\n"):
                 _print_line(session.err, f"  {line}")
         if not isinstance(error, (InterruptedFit, ConstantFit)):
-            words = shortened(message(error))
+            text = shortened(message(error))
             if isinstance(error, KeyboardInterrupt) and session.hold.count > 1:
-                words = "interrupted again: what is not written yet is missing"
-            _print_line(session.err, f"error: {words}")
-            _give_error(session, words, code)
+                text = "interrupted again: files that are not written yet are missing"
+            _print_line(session.err, f"error: {text}")
+            # Standard output may be what failed.
+            with suppress(OSError):
+                session.print_json({"error": text, "exit_code": code})
         raise typer.Exit(code) from error
-
-
-def _give_error(session: Session, words: str, code: int) -> None:
-    # Standard output may be what failed.
-    with suppress(OSError):
-        session.give({"error": words, "exit_code": code})

@@ -1,4 +1,4 @@
-"""Data, conditions and search of a fit: what ``fit``, ``path`` and others share.
+"""Data, conditions and search settings of ``fit``, ``path`` and ``alternatives``.
 
 The data are read once. Everything learned from them (fill values, categories, means and
 scales, features, and budget and C if they are chosen) is learned again in every fold of
@@ -15,7 +15,6 @@ import numpy as np
 
 from ..estimators.encoded_columns import whole_codes
 from ..estimators.grid import Pace, pace_of
-from ..estimators.path import FrugalPath, frugal_path
 from ..export.lookups import OTHER
 from ..problem.problem import Problem
 from ..run.stopping import Effort, check_effort
@@ -45,30 +44,28 @@ from .class_weights import ClassWeights
 from .options import check_names
 from .session import UsageProblem
 
-# --- Variables that have a column of 0 and 1 for each category in the file already ----
-
-# Values that are looked at first.
-N_FIRST = 1000
+# --- Variables that are encoded in the file: a column of 0 and 1 for each category ----
 
 
 @dataclass(frozen=True)
-class Coded:
-    """Which columns are categories of a variable, and count as one feature.
+class CodedColumns:
+    """Columns that are categories of a variable, and count as one feature.
 
     Attributes
     ----------
     columns : dict
         The columns of each variable.
     doubtful : dict
-        The same for names that another column has: these columns count one by one.
+        The same for variables whose name another column has, too: their columns count
+        one by one.
     """
 
     columns: dict[str, list[str]] = field(default_factory=dict)
     doubtful: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Table, plan: Plan) -> Coded:
-        """Find them by names and values in all rows; the target has no part in it."""
+    def of(cls, table: Table, plan: Plan) -> CodedColumns:
+        """Find them by their names and their values in all rows, without the target."""
         flags = {
             name: column.values == 1.0
             for name, column in ((name, table.columns[name]) for name in plan.kinds)
@@ -77,74 +74,73 @@ class Coded:
         if len(flags) < 2:
             return cls()
         names, taken = [*flags], {*plan.kinds, plan.target}
-        found = {
-            variable: [names[j] for j in own]
-            for variable, own in whole_codes(
-                names, np.column_stack([*flags.values()])
-            ).items()
-        }
+        codes = whole_codes(names, np.column_stack([*flags.values()]))
+        columns = {name: [names[j] for j in indices] for name, indices in codes.items()}
         return cls(
-            {name: own for name, own in found.items() if name not in taken},
-            {name: own for name, own in found.items() if name in taken},
+            {name: columns[name] for name in columns if name not in taken},
+            {name: columns[name] for name in columns if name in taken},
         )
 
     @property
     def variables(self) -> dict[str, str]:
         """The variable of each column that is a category."""
-        return {one: name for name, own in self.columns.items() for one in own}
+        return {
+            column: variable
+            for variable, columns in self.columns.items()
+            for column in columns
+        }
 
 
 def _are_flags(values: np.ndarray) -> bool:
-    """Whether all values are 0 or 1; the first ones mostly tell."""
+    """Whether all values are 0 or 1; the first thousand are enough for most columns."""
     return all(
-        bool(np.isin(some, (0.0, 1.0)).all()) for some in (values[:N_FIRST], values)
+        bool(np.isin(part, (0.0, 1.0)).all()) for part in (values[:1000], values)
     )
 
 
-# --- Signs of weights by name: those of numbers and of single categories --------------
+# --- Signs of the weights of numbers and of single categories -------------------------
 
 
 def signed_name(column: PreparedColumn, level: str | None) -> str:
-    """What the weight of a number or of a category is called in --signs."""
+    """The name of a weight in --signs, that of a number or of a category."""
     return column.name if level is None else f"{column.name}={level}"
 
 
 def check_signs(
     signs: Mapping[str, int], table: Table, plan: Plan, preparation: Preparation
 ) -> None:
-    """Raise an error unless signs are those of numbers and of single categories."""
-    known = {signed_name(*one) for one in preparation.origins()}
+    """Raise an error unless all names are those of numbers or single categories."""
     categorical = {
-        one.name: one for one in preparation.columns if isinstance(one, CategoryColumn)
+        column.name: column
+        for column in preparation.columns
+        if isinstance(column, CategoryColumn)
     }
     weights: dict[str, list[str]] = {name: [] for name in categorical}
-    for one in preparation.origins():
-        weights.setdefault(one[0].variable, []).append(signed_name(*one))
+    for column, level in preparation.origins():
+        weights.setdefault(column.variable, []).append(signed_name(column, level))
+    all_weights = {name for names in weights.values() for name in names}
     for name, sign in signs.items():
-        if name in known:
+        if name in all_weights:
             continue
         if name in weights:
-            raise UsageProblem(_whole_variable(name, weights[name], sign))
+            first = weights[name][0] if weights[name] else name
+            example = f"{first}={'+' if sign > 0 else '-'}"
+            raise UsageProblem(
+                f"--signs: {name!r} has categories, and a sign is about the weight of "
+                f"one; give it for each that needs one, such as --signs {example!r}."
+            )
         # Names may contain equals signs.
-        places = [k for k, one in enumerate(name) if one == "="]
-        for k in places:
-            if name[:k] in categorical and name not in table.columns:
-                column = categorical[name[:k]]
-                levels = as_texts(table.columns[column.name]).levels
-                raise UsageProblem(_no_weight(column, name[k + 1 :], levels))
+        for k, character in enumerate(name):
+            is_level = character == "=" and name not in table.columns
+            if is_level and name[:k] in categorical:
+                variable = categorical[name[:k]]
+                levels = as_texts(table.columns[variable.name]).levels
+                raise UsageProblem(_no_weight(variable, name[k + 1 :], levels))
         check_requested(plan, "--signs", [name])
 
 
-def _whole_variable(name: str, weights: list[str], sign: int) -> str:
-    example = f"{weights[0]}={'+' if sign > 0 else '-'}" if weights else ""
-    return (
-        f"--signs: {name!r} has categories, and a sign is about the weight of "
-        f"one; give it for each that needs one, such as --signs {example!r}."
-    )
-
-
 def _no_weight(column: CategoryColumn, level: str, levels: list[str]) -> str:
-    """Why there is no weight for a category."""
+    """The reason why a category has no weight, and what to do."""
     if level in column.levels:
         other = f"{column.name}={column.shown[0]}"
         return (
@@ -158,15 +154,13 @@ def _no_weight(column: CategoryColumn, level: str, levels: list[str]) -> str:
             f"'{column.name}={OTHER}'."
         )
     close = close_names(level, column.levels)
-    hint = (
-        f"did you mean {listed(close)}?"
-        if close
-        else (f"its categories are {listed(column.levels)}.")
-    )
+    hint = f"its categories are {listed(column.levels)}."
+    if close:
+        hint = f"did you mean {listed(close)}?"
     return f"--signs: {column.name!r} has no category {level!r}; {hint}"
 
 
-# --- Data, conditions and search of a fit: what ``fit``, ``path`` and others share ----
+# --- Data, conditions and search settings ---------------------------------------------
 
 AUTO = "auto"
 
@@ -178,17 +172,17 @@ class PreparedTable:
     Attributes
     ----------
     path : str
-        As it was given.
+        Its name on the command line.
     table : Table
     plan : Plan
     target : Target
     missing : str
-        What becomes of missing values.
+        How missing values are treated.
     layout : Layout
-        Where in the file the table is.
+        Where the table is in the file.
     min_level : int
         Categories in fewer rows are merged.
-    coded : Coded
+    coded : CodedColumns
         The 0/1 columns that are categories of a variable.
     """
 
@@ -199,7 +193,7 @@ class PreparedTable:
     missing: str = INDICATOR
     layout: Layout = USUAL
     min_level: int = 1
-    coded: Coded = field(default_factory=Coded)
+    coded: CodedColumns = field(default_factory=CodedColumns)
 
     @property
     def n_rows(self) -> int:
@@ -247,7 +241,7 @@ def load_data(
     table = join_labels(table, layout.labels, target)
     if drops_unlabelled:
         table = labelled(table, target)
-    found = find_target(table, target, positive)
+    labels = find_target(table, target, positive)
     plan = make_plan(
         table,
         target,
@@ -258,20 +252,20 @@ def load_data(
     )
     if missing == REFUSE:
         check_missing(table, plan)
-    coded = Coded() if is_split else Coded.of(table, plan)
-    return PreparedTable(path, table, plan, found, missing, layout, min_level, coded)
+    coded = CodedColumns() if is_split else CodedColumns.of(table, plan)
+    return PreparedTable(path, table, plan, labels, missing, layout, min_level, coded)
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a model has to satisfy.
+    """Budget, C and constraints of a model, by columns of the table.
 
     Attributes
     ----------
     max_features : int, None or "auto"
         None for no limit.
     C : float or "auto"
-        Of the loss; it selects the features.
+        The weight of the loss with which features are selected.
     refit_C : float or None
         The C of the weights of the selected features, if it was chosen; None for the
         same.
@@ -283,9 +277,9 @@ class Conditions:
     class_weight : ClassWeights or None
         None if all rows count the same.
     signs : mapping from str to int
-        Of the weights of columns of numbers and of categories, as ``column=category``.
+        Signs of weights, by column of numbers or by ``column=category``.
     is_split : bool
-        Whether each category is a feature of its own; else all of a variable are one.
+        Whether each category is a feature; else all of a variable are one.
     """
 
     max_features: int | str | None = 5
@@ -301,13 +295,13 @@ class Conditions:
     @property
     def is_open(self) -> bool:
         """Whether budget or C are to be chosen."""
-        return bool(self.open_ones)
+        return bool(self.open_parameters)
 
     @property
-    def open_ones(self) -> tuple[str, ...]:
-        """Which of budget and C are to be chosen."""
-        given = {"budget": self.max_features, "C": self.C}
-        return tuple(name for name, value in given.items() if value == AUTO)
+    def open_parameters(self) -> tuple[str, ...]:
+        """Those of budget and C that are to be chosen."""
+        parameters = {"budget": self.max_features, "C": self.C}
+        return tuple(name for name, value in parameters.items() if value == AUTO)
 
     @property
     def budget(self) -> int | None:
@@ -316,59 +310,60 @@ class Conditions:
         return self.max_features
 
     @property
-    def loss(self) -> float:
-        """C, once it is chosen."""
+    def chosen_C(self) -> float:
+        """The C of the selection, once it is chosen."""
         return float(self.C)
 
     def weights_of(self, signs: np.ndarray) -> np.ndarray | None:
         """Weights of rows, learned from these rows; None if they count the same."""
-        given = self.class_weight
-        return None if given is None else given.of_rows(signs)
+        weights = self.class_weight
+        return None if weights is None else weights.of_rows(signs)
 
     @property
     def is_weighted(self) -> bool:
         """Whether classes count differently."""
         return self.class_weight is not None and self.class_weight.is_weighted
 
-    def weight_words(self, signs: np.ndarray) -> str:
+    def class_weight_text(self, signs: np.ndarray) -> str:
         """Weights of the classes for people; empty if they count the same."""
-        return "" if self.class_weight is None else self.class_weight.words(signs)
+        return "" if self.class_weight is None else self.class_weight.text(signs)
 
     @property
-    def weight_loss(self) -> float:
+    def weights_C(self) -> float:
         """The C of the weights, once it is chosen."""
-        return self.loss if self.refit_C is None else self.refit_C
+        return self.chosen_C if self.refit_C is None else self.refit_C
 
     def refitted(self, problem: Problem, result: Result) -> Result:
-        """The result, with the weights for the C of the weights if it was chosen."""
+        """The result, with weights computed for ``refit_C`` if there is one."""
         if self.refit_C is None:
             return result
         return with_refit(problem, result, self.refit_C)
 
     def check(self, data: PreparedTable, preparation: Preparation) -> None:
-        """Compare with the columns of the data."""
-        plan = data.plan
+        """Raise an error for columns that the data do not have, or without a cost."""
         variables = data.coded.columns
         columns = [name for name in self.include if name not in variables]
-        check_requested(plan, "--include", columns)
-        check_signs(self.signs, data.table, plan, preparation)
+        check_requested(data.plan, "--include", columns)
+        check_signs(self.signs, data.table, data.plan, preparation)
         if self.costs is None:
             return
-        for variable, own in variables.items():
-            given = {
-                one: self.costs[one] for one in (variable, *own) if one in self.costs
+        for variable, columns in variables.items():
+            costs = {
+                name: self.costs[name]
+                for name in (variable, *columns)
+                if name in self.costs
             }
-            if len(set(given.values())) > 1:
-                words = ", ".join(f"{one} {cost:g}" for one, cost in given.items())
+            if len(set(costs.values())) > 1:
+                text = ", ".join(f"{name} {cost:g}" for name, cost in costs.items())
                 raise TableError(
                     f"--costs: the columns of {variable!r} count as one feature and "
-                    f"have one cost, but it differs: {words}; give the same cost to "
+                    f"have one cost, but it differs: {text}; give the same cost to "
                     "all, or use --split-categories."
                 )
         missing = [
-            one.name
-            for one in preparation.columns
-            if one.name not in self.costs and one.variable not in self.costs
+            column.name
+            for column in preparation.columns
+            if column.name not in self.costs and column.variable not in self.costs
         ]
         if missing:
             raise TableError(
@@ -377,13 +372,12 @@ class Conditions:
             )
 
     def labels(self, preparation: Preparation) -> list[str]:
-        """For each column that is prepared, the name of its feature."""
-        origins = preparation.origins()
+        """The name of the feature of each prepared column."""
         if not self.is_split:
-            return [one.variable for one, _ in origins]
+            return [column.variable for column, _ in preparation.origins()]
         labels = list(preparation.features)
         for j in np.flatnonzero(preparation.indicators).tolist():
-            # With its number.
+            # An indicator follows its number, and is part of the same feature.
             labels[j] = labels[j - 1]
         return labels
 
@@ -391,19 +385,17 @@ class Conditions:
         """Names of the features, in the order in which a problem numbers them."""
         return list(dict.fromkeys(self.labels(preparation)))
 
-    def sides(self, preparation: Preparation) -> dict[str, Any]:
+    def constraints(self, preparation: Preparation) -> dict[str, Any]:
         """Groups, signs, costs and included features, as a problem takes them."""
         labels = self.labels(preparation)
         number = {name: g for g, name in enumerate(dict.fromkeys(labels))}
-        origins = preparation.origins()
-        # Of each feature, one of its columns.
-        first = {labels[j]: origins[j][0] for j in reversed(range(len(labels)))}
-        wanted = {
+        columns = [column for column, _ in preparation.origins()]
+        included = {
             label
-            for label, (one, _) in zip(labels, origins, strict=True)
-            if one.name in self.include or one.variable in self.include
+            for label, column in zip(labels, columns, strict=True)
+            if column.name in self.include or column.variable in self.include
         }
-        include = [number[name] for name in number if name in wanted]
+        include = [number[name] for name in number if name in included]
         if isinstance(self.max_features, int) and len(include) > self.max_features:
             raise UsageProblem(
                 f"--include needs {len(include)} feature{'s' * (len(include) != 1)}, "
@@ -412,29 +404,28 @@ class Conditions:
             )
         costs = None
         if self.costs is not None:
-            costs = np.array([self._cost(first[name]) for name in number])
+            # All columns of a feature cost the same, their own cost or the variable's.
+            of_column = [
+                self.costs.get(c.name, self.costs.get(c.variable)) for c in columns
+            ]
+            of_feature = dict(zip(labels, of_column, strict=True))
+            costs = np.array([of_feature[name] for name in number])
         has_groups = len(number) < len(labels)
         return {
             "include": include,
             "feature_costs": costs,
             "max_cost": self.max_cost,
-            "feature_groups": [number[one] for one in labels] if has_groups else None,
+            "feature_groups": [number[name] for name in labels] if has_groups else None,
             "signs": self.signs_of(preparation),
         }
-
-    def _cost(self, column: PreparedColumn) -> float:
-        """The cost of a column, given for itself or for its variable."""
-        assert self.costs is not None
-        cost = self.costs.get(column.name)
-        return self.costs[column.variable] if cost is None else cost
 
     def signs_of(self, preparation: Preparation) -> np.ndarray | None:
         """The sign of each weight; None if all are free."""
         if not self.signs:
             return None
-        names = [signed_name(*one) for one in preparation.origins()]
+        names = [signed_name(*origin) for origin in preparation.origins()]
         signs = np.array([self.signs.get(name, 0) for name in names])
-        # That a value is missing may mean anything.
+        # A missing value may raise or lower the score, whatever the sign of the number.
         return np.where(preparation.indicators, 0, signs)
 
     def problem(
@@ -448,11 +439,11 @@ class Conditions:
         return Problem(
             X,
             signs,
-            C=self.loss,
+            C=self.chosen_C,
             sample_weight=self.weights_of(signs),
             max_features=self.budget,
             overwrite_X=overwrite_X,
-            **self.sides(preparation),
+            **self.constraints(preparation),
         )
 
 
@@ -478,7 +469,7 @@ class Search:
 
     @property
     def options(self) -> SolveOptions:
-        """The same for the driver."""
+        """The settings as options of a solver."""
         return SolveOptions(
             effort=self.effort,
             time_limit=self.time_limit,
@@ -498,33 +489,10 @@ class Search:
 
     @property
     def choosing_effort(self) -> str:
-        """The effort for a choice of budget and C, where hundreds of models are fit."""
+        """The effort of a choice of budget and C, which fits hundreds of models."""
         return "normal" if self.effort == "thorough" else "fast"
 
     @property
     def pace(self) -> Pace:
-        """What such a choice compares."""
+        """The candidates that such a choice compares."""
         return pace_of(self.effort)
-
-
-def budget_path(
-    X: np.ndarray,
-    data: PreparedTable,
-    conditions: Conditions,
-    preparation: Preparation,
-    budgets: list[int],
-    search: Search,
-) -> FrugalPath:
-    """Solutions along budgets on all rows, which are given as standardised."""
-    return frugal_path(
-        X,
-        data.target.signs,
-        max_features=budgets,
-        C=conditions.loss,
-        effort=search.effort,
-        total_time_limit=search.time_limit,
-        random_state=search.seed,
-        n_jobs=search.n_jobs,
-        sample_weight=conditions.weights_of(data.target.signs),
-        **conditions.sides(preparation),
-    )

@@ -1,4 +1,4 @@
-"""Thresholds: from which score on a row is positive, if not from zero."""
+"""The threshold of scores above which a row is positive, and held-out quality."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from ..report import (
     CrossValidation,
     ErrorCosts,
-    Score,
     ScoreThreshold,
     cross_validation_of,
 )
@@ -21,7 +20,7 @@ from ..run.words import quote
 from ..solving.constant import ConstantModel, sign_of
 from .choosing import Fit
 from .session import UsageProblem
-from .study import Conditions, PreparedTable
+from .study import PreparedTable
 from .validation import Validation, scores_of_all
 
 # The dearer error may cost at most this many times as much as the other: sums of costs
@@ -29,8 +28,8 @@ from .validation import Validation, scores_of_all
 LARGEST_RATIO = 1e12
 
 
-class Wanted(NamedTuple):
-    """What was asked for.
+class ThresholdRequest(NamedTuple):
+    """The options about the threshold.
 
     Attributes
     ----------
@@ -38,7 +37,7 @@ class Wanted(NamedTuple):
         A score, or a probability.
     costs : ErrorCosts or None
     is_probability : bool
-        Whether the threshold is one.
+        Whether the threshold is a probability.
     """
 
     threshold: float | None = None
@@ -46,26 +45,26 @@ class Wanted(NamedTuple):
     is_probability: bool = False
 
     @property
-    def is_any(self) -> bool:
-        """Whether anything was."""
+    def is_set(self) -> bool:
+        """Whether a threshold, or costs to learn it from, were given."""
         return self.threshold is not None or self.costs is not None
 
 
 @dataclass(frozen=True)
 class ConstantByThreshold(ConstantModel):
-    """What there is to say if all scores are on one side of the threshold.
+    """A model all of whose scores are on one side of the threshold.
 
     Attributes
     ----------
     costs : ErrorCosts or None
-        What errors cost, if the threshold was learned from that.
+        The costs of errors from which the threshold was learned.
     """
 
     costs: ErrorCosts | None = None
 
     @property
     def remedy_of_commands(self) -> str:
-        """What may help: it is the threshold that makes the model constant."""
+        """A remedy, which is about the threshold that makes the model constant."""
         if self.costs is None:
             return (
                 f"All scores are on the side of {quote(self.label)}: give another "
@@ -80,7 +79,7 @@ class ConstantByThreshold(ConstantModel):
 
 def parse_threshold(
     threshold: float | None, costs: str | None, *, calibrate: bool, folds: int
-) -> Wanted:
+) -> ThresholdRequest:
     """The options --threshold and --error-costs."""
     if threshold is not None and costs is not None:
         raise UsageProblem("give --threshold or --error-costs, not both.")
@@ -92,12 +91,12 @@ def parse_threshold(
             f"{threshold:g}."
         )
     if costs is None:
-        return Wanted(threshold, is_probability=calibrate)
+        return ThresholdRequest(threshold, is_probability=calibrate)
     if folds == 0:
         raise UsageProblem("--error-costs needs cross-validation; remove --folds 0.")
-    found = dict(re.findall(r"(fp|fn)=([^,]*)", costs.replace(" ", "")))
+    by_error = dict(re.findall(r"(fp|fn)=([^,]*)", costs.replace(" ", "")))
     try:
-        fp, fn = float(found["fp"]), float(found["fn"])
+        fp, fn = float(by_error["fp"]), float(by_error["fn"])
     except (KeyError, ValueError):
         fp = fn = -1.0
     if not (0 < fp < np.inf and 0 < fn < np.inf) or costs.count("=") != 2:
@@ -112,43 +111,46 @@ def parse_threshold(
             f"--error-costs: {dear} may be at most {LARGEST_RATIO:g} times {cheap}, or "
             f"the cheaper errors would be lost in rounding; got {costs!r}."
         )
-    return Wanted(None, ErrorCosts(fp, fn))
+    return ThresholdRequest(None, ErrorCosts(fp, fn))
 
 
 def with_threshold(
-    wanted: Wanted, data: PreparedTable, fit: Fit, validation: Validation | None
+    request: ThresholdRequest,
+    data: PreparedTable,
+    fit: Fit,
+    validation: Validation | None,
 ) -> Fit | None:
-    """The model with its threshold; None if there is nothing to learn it from.
+    """The model with its threshold; None if there are no rows to learn it from.
 
-    With costs of errors, it is one in the middle between two scores with which those of
-    the held-out rows cost least; of several, the one nearest to a probability of ``fp /
-    (fp + fn)``. If it is cheapest to give all of them one class, all rows get it.
+    With costs of errors, it is in the middle between two scores, such that the errors
+    of the held-out rows cost least; of several, the one nearest to a probability of
+    ``fp / (fp + fn)``. If one class for all of them is cheapest, all rows get it.
     """
-    threshold = wanted.threshold
-    share = None if wanted.costs is None else wanted.costs.probability
-    sigmoid = fit.calibration
-    if wanted.is_probability:
-        share = threshold
-    if share is not None:
+    threshold, costs = request.threshold, request.costs
+    probability = None if costs is None else costs.probability
+    if request.is_probability:
+        probability = threshold
+    if probability is not None:
         if validation is None:
             return None
+        sigmoid = fit.calibration
         if sigmoid is None:
             sigmoid = validation.calibration(data.target.positive)
-        threshold = sigmoid.score(share)
+        threshold = sigmoid.score(probability)
     if threshold is None:
         return None
     scores = scores_of_all(data, fit.preparation, fit.model)
-    if wanted.costs is not None and validation is not None:
-        threshold = _cheapest(data, validation, wanted.costs, threshold, scores)
+    if costs is not None and validation is not None:
+        threshold = _cheapest(data, validation, costs, threshold, scores)
         held_out = validation.scores[validation.held_out]
         threshold = _beyond(threshold, held_out, scores)
-    return replace(fit.above(threshold, scores), error_costs=wanted.costs)
+    return replace(fit.above(threshold, scores), error_costs=costs)
 
 
 def _beyond(threshold: float, held_out: np.ndarray, scores: np.ndarray) -> float:
-    """A threshold that gives all held-out rows one class, and so all others, too.
+    """The threshold, moved beyond all scores if it gives all held-out rows one class.
 
-    Nothing is known about rows with scores that no held-out row has.
+    Held-out rows say nothing about scores outside their range.
     """
     sign = sign_of(held_out - threshold)
     if sign is None:
@@ -163,43 +165,44 @@ def _cheapest(
     validation: Validation,
     costs: ErrorCosts,
     near: float,
-    also: np.ndarray,
+    scores_of_fit: np.ndarray,
 ) -> float:
-    """The threshold with the cheapest errors of held-out rows, nearest to another.
+    """The threshold with the cheapest errors of held-out rows, nearest to ``near``.
 
-    No held-out row has this score, nor has any row with the scores ``also``.
+    It is between two scores: no held-out row has it as its score, nor has any row with
+    the scores of the fit.
     """
     rows = validation.held_out
     scores, positive = validation.scores[rows], data.target.positive[rows]
-    cuts, place = np.unique(scores, return_inverse=True)
+    cuts, index = np.unique(scores, return_inverse=True)
     # Rows up to a cut are called negative: none of them, those of the first cut, ...
-    missed = np.append(0, np.cumsum(np.bincount(place, positive)))
-    spared = np.append(0, np.cumsum(np.bincount(place, ~positive)))
+    missed = np.append(0, np.cumsum(np.bincount(index, positive)))
+    spared = np.append(0, np.cumsum(np.bincount(index, ~positive)))
     total = costs.fn * missed + costs.fp * (spared[-1] - spared)
-    known = np.union1d(cuts, also)
-    ends = np.array([known[0] - 2.0, *known, known[-1] + 2.0])
+    all_scores = np.union1d(cuts, scores_of_fit)
+    ends = np.array([all_scores[0] - 2.0, *all_scores, all_scores[-1] + 2.0])
     middles = (ends[:-1] + ends[1:]) / 2
     total = total[np.searchsorted(cuts, middles, side="right")]
     best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
-    place = best[np.argmin(np.abs(middles[best] - near))]
-    return shortest_between(float(ends[place]), float(ends[place + 1]))
+    k = best[np.argmin(np.abs(middles[best] - near))]
+    return shortest_between(float(ends[k]), float(ends[k + 1]))
 
 
 def shortest_between(low: float, high: float) -> float:
-    """A number in the middle half between two others, with as few digits as can be."""
-    middle, part = low + (high - low) / 2, (high - low) / 4
-    tries = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
-    return next((one for one in tries if abs(one - middle) <= part), low)
+    """The number with the fewest digits in the middle half of an interval."""
+    middle, quarter = low + (high - low) / 2, (high - low) / 4
+    candidates = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return next((x for x in candidates if abs(x - middle) <= quarter), low)
 
 
 def confusion_above(
     data: PreparedTable, validation: Validation, threshold: float
 ) -> np.ndarray:
-    """Held-out rows by class, and by what is predicted above a threshold."""
-    found, rows = np.zeros((2, 2), dtype=np.int64), validation.held_out
-    called, truth = validation.scores[rows] > threshold, data.target.positive[rows]
-    np.add.at(found, (truth.astype(int), called.astype(int)), 1)
-    return found
+    """Numbers of held-out rows by class and by predicted class."""
+    counts, rows = np.zeros((2, 2), dtype=np.int64), validation.held_out
+    predicted, truth = validation.scores[rows] > threshold, data.target.positive[rows]
+    np.add.at(counts, (truth.astype(int), predicted.astype(int)), 1)
+    return counts
 
 
 def threshold_of(
@@ -221,67 +224,54 @@ def threshold_content(
     data: PreparedTable, fit: Fit, validation: Validation | None
 ) -> dict[str, Any] | None:
     """The threshold for JSON."""
-    found = threshold_of(data, fit, validation)
-    if found is None:
+    threshold = threshold_of(data, fit, validation)
+    if threshold is None:
         return None
-    content: dict[str, Any] = {"score": found.score, "probability": found.probability}
-    if found.costs is not None:
-        content["error_costs"] = found.costs._asdict()
+    costs = threshold.costs
+    content: dict[str, Any] = {
+        "score": threshold.score,
+        "probability": threshold.probability,
+    }
+    if costs is not None:
+        content["error_costs"] = costs._asdict()
     if validation is not None:
-        above = {
-            "": confusion_above(data, validation, found.score),
-            "_above_zero": confusion_above(data, validation, 0.0),
-        }
-        for name, confusion in above.items():
-            errors = _errors_of_100(confusion)
-            content[f"errors_per_100{name}"] = errors
-            if found.costs is not None:
-                content[f"cost_per_100{name}"] = _cost(found.costs, errors)
+        for suffix, score in (("", threshold.score), ("_above_zero", 0.0)):
+            confusion = confusion_above(data, validation, score)
+            # False alarms and misses in 100 rows.
+            fp = 100.0 * float(confusion[0, 1]) / confusion.sum()
+            fn = 100.0 * float(confusion[1, 0]) / confusion.sum()
+            content[f"errors_per_100{suffix}"] = {"fp": fp, "fn": fn}
+            if costs is not None:
+                content[f"cost_per_100{suffix}"] = costs.fp * fp + costs.fn * fn
     return content
 
 
-def _errors_of_100(confusion: np.ndarray) -> dict[str, float]:
-    """False alarms and misses in 100 rows."""
-    errors = {"fp": confusion[0, 1], "fn": confusion[1, 0]}
-    return {name: 100.0 * float(n) / confusion.sum() for name, n in errors.items()}
+# --- Quality on held-out rows: the headline and its numbers ---------------------------
 
 
-def _cost(costs: ErrorCosts, errors: dict[str, float]) -> float:
-    return costs.fp * errors["fp"] + costs.fn * errors["fn"]
-
-
-# --- How well a model does on held-out rows: the first lines, and their numbers -------
-
-
-def repeated(data: PreparedTable, conditions: Conditions) -> tuple[str, ...]:
-    """The steps that are repeated in every fold."""
-    words = ["imputation"] * bool(data.gaps())
-    words += ["encoding"] * bool(data.plan.categories)
-    words += ["scaling", "feature selection"]
-    return (*words, *["choice of feature limit and C"] * conditions.is_open)
-
-
-def scored(
-    data: PreparedTable, fit: Fit, validation: Validation, steps: tuple[str, ...]
-) -> CrossValidation:
+def scored(data: PreparedTable, fit: Fit, validation: Validation) -> CrossValidation:
     """Scores of the cross-validation, with the threshold of the model."""
     rows, probabilities = validation.held_out, validation.probabilities
+    steps = ["imputation"] * bool(data.gaps())
+    steps += ["encoding"] * bool(data.plan.categories)
+    steps += ["scaling", "feature selection"]
+    steps += ["choice of feature limit and C"] * (fit.choice is not None)
     return cross_validation_of(
         data.target.positive[rows],
         validation.scores[rows] - (fit.threshold or 0.0),
         validation.folds[rows],
         probabilities=None if probabilities is None else probabilities[rows],
-        repeated=steps,
+        repeated=tuple(steps),
     )
 
 
 def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
-    """What the model catches and misses, and how well it ranks, in plain words."""
+    """Sentences on what the model catches and misses, and how well it ranks."""
     target = data.target
-    called = (named(str(one), target.name) for one in target.classes)
-    names = Names(*(quote(one.replace(NARROW, " ")) for one in called))
+    labels = (named(str(label), target.name) for label in target.classes)
+    names = Names(*(quote(label.replace(NARROW, " ")) for label in labels))
     texts = quality(
-        scored(data, fit, validation, ()),
+        scored(data, fit, validation),
         names,
         threshold_of(data, fit, validation),
         fit.conditions.is_weighted,
@@ -290,63 +280,57 @@ def headline_lines(data: PreparedTable, fit: Fit, validation: Validation) -> lis
 
 
 def score_lines(data: PreparedTable, fit: Fit, validation: Validation) -> list[str]:
-    """Mean scores of the folds, and what was repeated in them."""
-    steps = repeated(data, fit.conditions)
-    if fit.choice is not None:
-        steps = (*steps, "choice of feature limit and C")
-    scores = {one.name: one for one in scored(data, fit, validation, steps).scores}
-    shown, auc = scores["accuracy"], scores.get("AUC")
+    """Lines with mean scores of the folds, and the steps that were repeated in them."""
+    summary = scored(data, fit, validation)
+    by_name = {score.name: score for score in summary.scores}
+    score, auc = by_name["accuracy"], by_name.get("AUC")
     constant = max(data.target.counts) / data.n_rows
     usual = "the majority class"
-    if fit.conditions.is_weighted and "balanced accuracy" in scores:
-        # Errors in the rarer class count more, so accuracy is not what was sought.
-        shown, constant, usual = scores["balanced accuracy"], 0.5, "one class"
+    if fit.conditions.is_weighted and "balanced accuracy" in by_name:
+        # Errors in the rarer class count more, so accuracy is not the objective.
+        score, constant, usual = by_name["balanced accuracy"], 0.5, "one class"
+    auc_text = "no AUC (a model's scores are all the same)"
+    if auc is not None:
+        auc_text = f"AUC {auc.mean:.3f} (+/- {auc.spread:.3f})"
     return [
-        f"cross-validated {shown.name} {100 * shown.mean:.1f} % "
-        f"(+/- {100 * shown.spread:.1f}), {_auc_words(auc)}, "
-        f"{validation.n_folds} folds",
+        f"cross-validated {score.name} {100 * score.mean:.1f} % "
+        f"(+/- {100 * score.spread:.1f}), {auc_text}, {validation.n_folds} folds",
         f"  (always predicting {usual}: {100 * constant:.1f} %; repeated in "
-        f"every fold: {', '.join(steps)})",
+        f"every fold: {', '.join(summary.repeated)})",
     ]
-
-
-def _auc_words(auc: Score | None) -> str:
-    if auc is None:
-        return "no AUC (a model's scores are all the same)"
-    return f"AUC {auc.mean:.3f} (+/- {auc.spread:.3f})"
 
 
 def scores_content(
     data: PreparedTable, fit: Fit, validation: Validation
 ) -> dict[str, Any]:
-    """The same for JSON."""
-    found = scored(data, fit, validation, ())
-    share = 100.0 / max(int(found.confusion.sum()), 1)
-    (kept, flagged), (missed, caught) = (share * found.confusion).tolist()
-    larger = int(caught + missed > kept + flagged)
+    """The scores for JSON."""
+    summary = scored(data, fit, validation)
+    share = 100.0 / max(int(summary.confusion.sum()), 1)
+    (passed, flagged), (missed, caught) = (share * summary.confusion).tolist()
+    positive, negative = caught + missed, passed + flagged
     return {
         "folds": validation.n_folds,
-        "confusion": found.confusion,
+        "confusion": summary.confusion,
         "per_100": {
-            "positive": caught + missed,
+            "positive": positive,
             "caught": caught,
             "missed": missed,
-            "negative": kept + flagged,
+            "negative": negative,
             "flagged": flagged,
-            "right": caught + kept,
-            "larger_class": data.target.classes[larger],
-            "right_by_larger_class": max(caught + missed, kept + flagged),
+            "right": caught + passed,
+            "larger_class": data.target.classes[int(positive > negative)],
+            "right_by_larger_class": max(positive, negative),
         },
         "words": headline_lines(data, fit, validation),
         "chosen": [{"max_features": budget, "C": C} for budget, C in validation.chosen],
         "choices_ended_by_time_limit": validation.n_late,
         **{
-            one.name: {
-                "mean": one.mean,
-                "spread": one.spread,
-                "low": one.low,
-                "high": one.high,
+            score.name: {
+                "mean": score.mean,
+                "spread": score.spread,
+                "low": score.low,
+                "high": score.high,
             }
-            for one in found.scores
+            for score in summary.scores
         },
     }

@@ -24,7 +24,6 @@ from .study import Conditions, PreparedTable, Search
 # Inner folds of the training rows, from which probabilities are learned, and with which
 # budget and C are chosen in the folds of large tables, or with little effort.
 INNER_FOLDS = 3
-# Without a limit.
 NEVER = Deadline()
 
 
@@ -43,9 +42,9 @@ class Validation:
     chosen : tuple of (budget, C)
         Of each fold.
     n_late : int
-        Folds in which the time limit ended the choice.
+        Number of folds in which the time limit ended the choice.
     n_planned : int
-        Folds, with those that the time limit has left out.
+        Number of folds, including those that the time limit has left out.
     """
 
     folds: np.ndarray
@@ -67,8 +66,8 @@ class Validation:
         return len(self.selected)
 
     def times_selected(self, feature: str) -> int:
-        """In how many folds a feature was selected."""
-        return sum(feature in one for one in self.selected)
+        """Number of folds in which a feature was selected."""
+        return sum(feature in features for features in self.selected)
 
     def calibration(self, positive: np.ndarray) -> Sigmoid:
         """The calibration of scores, learned from the scores of held-out rows."""
@@ -78,7 +77,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class TableFold:
-    """A fold of a table, prepared by what its training rows teach.
+    """A fold of a table, with a preparation learned from its training rows.
 
     Attributes
     ----------
@@ -109,33 +108,32 @@ class TableFold:
 
     def scores(self, model: Linear) -> np.ndarray:
         """Scores of the held-out rows."""
-        used = np.flatnonzero(model.coef)
-        return model.scores_of(self.features(self.test, used), used)
+        columns = np.flatnonzero(model.coef)
+        return model.scores_of(self.features(self.test, columns), columns)
 
-    def features(self, rows: np.ndarray, used: np.ndarray) -> np.ndarray:
-        """Some of the standardised features; only their columns are prepared."""
-        small = self.preparation.restricted(used.tolist())
-        place = {name: k for k, name in enumerate(small.features)}
+    def features(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Some of the standardised features; only these are prepared."""
+        restricted = self.preparation.restricted(columns.tolist())
+        index = {name: k for k, name in enumerate(restricted.features)}
         names = self.preparation.features
-        return small.transform(self.data.table, rows)[
-            :, [place[names[j]] for j in used]
-        ]
+        order = [index[names[j]] for j in columns]
+        return restricted.transform(self.data.table, rows)[:, order]
 
 
 def scores_of_all(
     data: PreparedTable, preparation: Preparation, model: Linear
 ) -> np.ndarray:
     """Scores of all rows by a model that was fitted to them."""
-    used = np.flatnonzero(model.coef)
-    return model.scores_of(features_of_all(data, preparation, used), used)
+    columns = np.flatnonzero(model.coef)
+    return model.scores_of(features_of_all(data, preparation, columns), columns)
 
 
 def features_of_all(
-    data: PreparedTable, preparation: Preparation, used: np.ndarray
+    data: PreparedTable, preparation: Preparation, columns: np.ndarray
 ) -> np.ndarray:
     """Some of the standardised features of all rows."""
     rows = np.arange(data.n_rows)
-    return TableFold(data, preparation, rows, rows).features(rows, used)
+    return TableFold(data, preparation, rows, rows).features(rows, columns)
 
 
 def fold_jobs(
@@ -144,7 +142,7 @@ def fold_jobs(
     seed: int,
     on_fold: Callable[[int, int], None] = lambda k, n: None,
 ) -> Iterator[FoldJob]:
-    """The folds of a table; ``on_fold`` is told of each before it begins."""
+    """The folds of a table; ``on_fold`` is called before each of them."""
     splits = stratified_splits(data.target.positive, folds, seed)
     for k, (train, test) in enumerate(splits):
         on_fold(k + 1, folds)
@@ -164,40 +162,40 @@ def cross_validate(
 ) -> Validation | None:
     """Repeat all steps in every fold, and score the held-out rows.
 
-    ``on_fold`` is told of each fold before it begins, ``on_step`` of the steps of the
-    choice inside it.
+    ``on_fold`` is called before each fold, ``on_step`` after each step of the choice
+    inside it.
 
     The searches use the effort of the fit, but prove nothing, and together do as much
     work as that of the fit. The deadline is for all folds together, with the choices
-    inside them: each gets an equal share of what is left, and those that have not begun
-    by then are left out. None if fewer than two are done.
+    inside them: each gets an equal share of the time left, and those that have not
+    begun by then are left out. None if fewer than two are done.
     """
     work = FoldFit(conditions, search, folds, probabilities, deadline, on_step)
     jobs = fold_jobs(data, folds, search.seed, on_fold)
-    found = [one for one in run_folds(work, data, jobs) if one is not None]
-    if len(found) < min(folds, 2):
+    done = [fold for fold in run_folds(work, data, jobs) if fold is not None]
+    if len(done) < min(folds, 2):
         return None
     numbers = np.full(data.n_rows, -1)
     scores = np.zeros(data.n_rows)
     chances = np.zeros(data.n_rows) if probabilities else None
-    for k, one in enumerate(found):
-        numbers[one.rows] = k
-        scores[one.rows] = one.scores
+    for k, fold in enumerate(done):
+        numbers[fold.rows] = k
+        scores[fold.rows] = fold.scores
         if chances is not None:
-            chances[one.rows] = one.probabilities
+            chances[fold.rows] = fold.probabilities
     return Validation(
         numbers,
         scores,
         chances,
-        tuple(one.selected for one in found),
-        tuple((one.conditions.budget, one.conditions.loss) for one in found),
-        sum(one.was_late for one in found),
+        tuple(fold.selected for fold in done),
+        tuple((fold.conditions.budget, fold.conditions.chosen_C) for fold in done),
+        sum(fold.was_late for fold in done),
         folds,
     )
 
 
 class HeldOut(NamedTuple):
-    """What one fold says of its held-out rows, and by which model.
+    """Predictions of one fold for its held-out rows, and the features of its model.
 
     Attributes
     ----------
@@ -229,12 +227,12 @@ class FoldFit:
     conditions : Conditions
     search : Search
     folds : int
-        Of the choice of budget and C, if they are open.
+        Number of folds, also of the choice of budget and C if they are open.
     probabilities : bool
     deadline : Deadline
-        Of all folds.
+        Of all folds together.
     on_step : callable or None
-        Told of the steps of a choice.
+        Called after each step of a choice.
     """
 
     conditions: Conditions
@@ -253,16 +251,16 @@ class FoldFit:
         if self.deadline.is_over:
             return None
         limit, was_late = self.deadline.part(1.0 / (self.folds - job.number)), False
-        own, search = self.conditions, replace(self.search, time_limit=limit)
-        if own.is_open:
+        conditions, search = self.conditions, replace(self.search, time_limit=limit)
+        if conditions.is_open:
             inner = inner_folds(search, self.folds, job.train.size)
             choice = choose(
-                data.value, own, search, inner, job.train, callback=self.on_step
+                data.value, conditions, search, inner, job.train, callback=self.on_step
             )
-            if choice.found.was_interrupted:
+            if choice.comparison.was_interrupted:
                 raise KeyboardInterrupt
-            own, limit = choice.conditions, choice.time_left
-            was_late = choice.found.was_late
+            conditions, limit = choice.conditions, choice.time_left
+            was_late = choice.comparison.was_late
         fold = TableFold.of(data.value, job)
         options = replace(
             search.options,
@@ -271,42 +269,43 @@ class FoldFit:
             time_limit=limit,
             search_share=1.0 / self.folds,
         )
-        problem = fold.problem(own)
+        problem = fold.problem(conditions)
         result = run_or_raise(problem, options)
-        scores = fold.scores(Linear.of(own.refitted(problem, result)))
+        scores = fold.scores(Linear.of(conditions.refitted(problem, result)))
         chances = None
         if self.probabilities:
-            sigmoid = _inner_sigmoid(fold, own, result.selected_columns, search.seed)
+            columns = result.selected_columns
+            sigmoid = _inner_sigmoid(fold, conditions, columns, search.seed)
             chances = sigmoid.probability(scores)
-        names = own.names(fold.preparation)
+        names = conditions.names(fold.preparation)
         selected = frozenset(names[j] for j in result.selected)
-        return HeldOut(job.test, scores, chances, selected, own, was_late)
+        return HeldOut(job.test, scores, chances, selected, conditions, was_late)
 
 
 def inner_folds(search: Search, folds: int, n_rows: int) -> int:
-    """Folds of the choices inside the folds of a cross-validation."""
-    is_less = search.effort == "fast" or n_rows > MOST_SAMPLES * folds
-    return min(folds, INNER_FOLDS) if is_less else folds
+    """Number of folds of a choice inside a fold of a cross-validation."""
+    is_reduced = search.effort == "fast" or n_rows > MOST_SAMPLES * folds
+    return min(folds, INNER_FOLDS) if is_reduced else folds
 
 
 def _inner_sigmoid(
-    fold: TableFold, conditions: Conditions, used: np.ndarray, seed: int
+    fold: TableFold, conditions: Conditions, columns: np.ndarray, seed: int
 ) -> Sigmoid:
     """Probabilities for scores, learned from the training rows alone.
 
-    The features stay the same. In each inner fold, their weights are learned from some
-    of the rows, and score the others.
+    The features stay the same. In each inner fold, their weights are learned from a
+    part of the rows, and score the others.
     """
-    X, signs = fold.features(fold.train, used), fold.signs
+    X, signs = fold.features(fold.train, columns), fold.signs
     scores = np.zeros(signs.size)
     n_folds = possible_folds(signs, INNER_FOLDS)
-    if used.size > 0 and n_folds > 0:
+    if columns.size > 0 and n_folds > 0:
         splits = stratified_splits(signs, n_folds, seed)
         jobs = (FoldJob(k, *split) for k, split in enumerate(splits))
-        free = conditions.signs_of(fold.preparation)
-        limits = None if free is None else free[used]
-        for rows, found in run_folds(InnerFit(conditions, limits), (X, signs), jobs):
-            scores[rows] = found
+        limits = conditions.signs_of(fold.preparation)
+        work = InnerFit(conditions, None if limits is None else limits[columns])
+        for rows, scores_of_rows in run_folds(work, (X, signs), jobs):
+            scores[rows] = scores_of_rows
     return fit_sigmoid(scores, signs > 0)
 
 
@@ -330,34 +329,32 @@ class InnerFit:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The held-out rows and their scores."""
         X, signs = data.value
-        given, own = self.conditions, signs[job.train]
-        weight = given.weights_of(own)
         problem = Problem(
             X[job.train],
-            own,
-            C=given.weight_loss,
-            sample_weight=weight,
+            signs[job.train],
+            C=self.conditions.weights_C,
+            sample_weight=self.conditions.weights_of(signs[job.train]),
             signs=self.limits,
         )
         model = svm_on(problem, np.arange(X.shape[1]))
         return job.test, model.scores(X[job.test])
 
 
-# --- Stages: what is said while a model is checked, after the fit ---------------------
+# --- Progress after the fit -----------------------------------------------------------
 
 
 @dataclass
 class Stages:
-    """What is said of the stages after the fit, and how long they may take.
+    """Progress of the cross-validation and the report, with estimates of their time.
 
     Attributes
     ----------
     panel : Panel
     deadline : Deadline
     fit_seconds : float
-        What the fit took; the sections of the report are made to take no longer.
+        Duration of the fit; the sections of the report are made to take no longer.
     folds_seconds : float
-        An estimate of what all folds take.
+        Estimated duration of all folds.
     """
 
     panel: Panel
@@ -367,7 +364,7 @@ class Stages:
     _begun: float = 0.0
 
     def fold(self, k: int, n: int) -> None:
-        """The folds that are left, as long as those before."""
+        """Begin a fold; each of the next ones should take as long as those before."""
         if self.deadline.is_over:
             return
         now, seconds = self.deadline.clock(), self.folds_seconds
@@ -377,11 +374,11 @@ class Stages:
             seconds = (now - self._begun) / (k - 1) * (n - k + 1)
         self.phase(f"cross-validating: fold {k} of {n}", seconds)
 
-    def part_of_report(self, words: str) -> None:
-        """A section of the report."""
-        self.phase(words, self.fit_seconds / 2)
+    def part_of_report(self, title: str) -> None:
+        """Begin a section of the report."""
+        self.phase(title, self.fit_seconds / 2)
 
-    def phase(self, words: str, seconds: float) -> None:
-        """A stage that takes about some seconds, or the time that is left."""
-        left = self.deadline.left
-        self.panel.phase(words, seconds if left is None else min(seconds, left))
+    def phase(self, title: str, seconds: float) -> None:
+        """Begin a stage that takes about some seconds, or the time that is left."""
+        limit = self.deadline.seconds_left
+        self.panel.phase(title, seconds if limit is None else min(seconds, limit))

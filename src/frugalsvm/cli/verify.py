@@ -20,7 +20,7 @@ EXAMPLES = (
 )
 # Maximum number of columns listed without --all.
 N_SHOWN = 6
-SIGN_WORDS = {0: "", 1: "not negative", -1: "not positive"}
+SIGN_TEXT = {0: "", 1: "not negative", -1: "not positive"}
 
 
 def verify(
@@ -72,9 +72,10 @@ def verify(
             f"{proof} is for the target {preparation.target!r}, not {target!r}."
         )
     arrays = certificate.arrays
-    what = "columns" if "groups" in arrays else "features"
-    told = arrays.get("groups", arrays["costs"])
-    _check_size(proof, what, told, preparation.n_features)
+    # Sizes first, since a forged preparation could use too much memory.
+    items = "columns" if "groups" in arrays else "features"
+    sizes = arrays.get("groups", arrays["costs"])
+    _check_size(proof, items, sizes.size, preparation.n_features)
     table = read_table(
         data,
         as_text=preparation.text_columns,
@@ -94,30 +95,30 @@ def verify(
     table = labelled(table, preparation.target)
     for remark in table.remarks:
         session.say(f"{table.source}: {remark}")
-    _check_size(proof, "rows", arrays["weights"], table.n_rows)
-    found = known_target(table, preparation.target, preparation.classes)
+    _check_size(proof, "rows", arrays["weights"].size, table.n_rows)
+    labels_of_rows = known_target(table, preparation.target, preparation.classes)
     _check_categories(proof, preparation, table)
     preparation.check_learned(table)
-    off = preparation.check_standard(table)
-    checked = check(certificate, preparation.transform(table), found.signs)
-    losses = _losses(proof, checked, preparation.classes, found.signs)
-    proved = Proved(table, preparation, checked, losses, off)
-    _show(session, proof, proved, all_features)
-    session.give(_content(certificate, proved))
+    deviation = preparation.check_standard(table)
+    signs = labels_of_rows.signs
+    verification = check(certificate, preparation.transform(table), signs)
+    losses = _losses(proof, verification, preparation.classes, signs)
+    summary = ProofSummary(table, preparation, verification, losses, deviation)
+    _show(session, proof, summary, all_features)
+    session.print_json(_content(certificate, summary))
 
 
-def _check_size(proof: str, what: str, told: Any, made: int) -> None:
-    """Check sizes first, because a forged preparation could use too much memory."""
+def _check_size(proof: str, items: str, n_proof: int, n_table: int) -> None:
     from ..checker import InvalidCertificate
 
-    if told.size != made:
+    if n_proof != n_table:
         raise InvalidCertificate(
-            f"{proof} is for {told.size:,} {what}, but the table has {made:,}."
+            f"{proof} is for {n_proof:,} {items}, but the table has {n_table:,}."
         )
 
 
 def _check_categories(proof: str, preparation: Any, table: Any) -> None:
-    """Refuse categories that occur in no row, and more of them than a fit accepts.
+    """Raise an error for categories that occur in no row, or more than a fit accepts.
 
     Each category needs memory for all rows.
     """
@@ -125,23 +126,24 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
     from ..tables.kinds import most_levels
 
     preparation.check_columns(table)
-    for one in preparation.columns:
-        if isinstance(one, CategoryColumn):
-            if len(one.shown) > most_levels(table.n_rows):
+    for column in preparation.columns:
+        if isinstance(column, CategoryColumn):
+            if len(column.shown) > most_levels(table.n_rows):
                 raise InvalidCertificate(
-                    f"{proof} has {len(one.levels):,} categories in column "
-                    f"{one.name!r}, more than a fit allows for {table.n_rows:,} rows."
+                    f"{proof} has {len(column.levels):,} categories in column "
+                    f"{column.name!r}, more than a fit allows for {table.n_rows:,} "
+                    "rows."
                 )
-            strange = set(one.levels) - one.present(table.columns[one.name])
-            if strange:
+            absent = set(column.levels) - column.present(table.columns[column.name])
+            if absent:
                 raise InvalidCertificate(
-                    f"{proof} is for other data: column {one.name!r} of "
-                    f"{table.source} has no value {min(strange)!r}."
+                    f"{proof} is for other data: column {column.name!r} of "
+                    f"{table.source} has no value {min(absent)!r}."
                 )
 
 
 def _losses(
-    proof: str, checked: Any, classes: tuple[Any, Any], signs: np.ndarray
+    proof: str, verification: Any, classes: tuple[Any, Any], signs: np.ndarray
 ) -> dict[str, dict[str, float]]:
     """C of either class: that of the selection, and that of the weights.
 
@@ -149,48 +151,49 @@ def _losses(
     """
     from ..checker import InvalidCertificate
 
-    weights = {"C": checked.problem.weights}
-    if checked.refit is not None:
-        weights["C of the weights"] = checked.refit.weights
-    found: dict[str, dict[str, float]] = {}
+    weights = {"C": verification.problem.weights}
+    if verification.refit is not None:
+        weights["C of the weights"] = verification.refit.weights
+    losses: dict[str, dict[str, float]] = {name: {} for name in weights}
     for name, values in weights.items():
         for label, sign in zip(classes, (-1, 1), strict=True):
-            own = np.unique(values[signs == sign])
-            if own.size > 1 or own[0] == 0:
+            distinct = np.unique(values[signs == sign])
+            low, high = distinct[0], distinct[-1]
+            if distinct.size > 1 or low == 0:
                 raise InvalidCertificate(
                     f"{proof} is for another problem: rows of {label} count "
-                    f"differently, from {own[0]:g} to {own[-1]:g}. It was not written "
-                    "by a fit of the command line; check it from Python with "
+                    f"differently, from {low:g} to {high:g}. It was not written by a "
+                    "fit of the command line; check it from Python with "
                     "frugalsvm.verify, which takes sample_weight."
                 )
-            found.setdefault(name, {})[str(label)] = float(own[0])
-    return found
+            losses[name][str(label)] = float(low)
+    return losses
 
 
-class Proved(NamedTuple):
-    """A table, what its proof says of it, and what is proved.
+class ProofSummary(NamedTuple):
+    """A table, and what is proved about it.
 
     Attributes
     ----------
     table : Table
     preparation : Preparation
-    checked : Verification
+    verification : Verification
     losses : dict
         C by class.
-    off : float
-        How far the features are from mean 0 and variance 1.
+    deviation : float
+        Largest deviation of the features from mean 0 and variance 1.
     """
 
     table: Any
     preparation: Any
-    checked: Any
+    verification: Any
     losses: dict[str, dict[str, float]]
-    off: float
+    deviation: float
 
     @property
     def problem(self) -> Any:
-        """What the bounds refer to."""
-        return self.checked.problem
+        """The problem to which the bounds refer."""
+        return self.verification.problem
 
     @property
     def numbers(self) -> np.ndarray:
@@ -201,7 +204,7 @@ class Proved(NamedTuple):
     @property
     def names(self) -> list[str]:
         """Names of the features."""
-        groups = _group_names(self.checked, self.preparation)
+        groups = _group_names(self.verification, self.preparation)
         groups = groups or [""] * self.preparation.n_features
         first = np.unique(self.numbers, return_index=True)[1].tolist()
         return [groups[j] or self.preparation.features[j] for j in first]
@@ -213,98 +216,95 @@ class Proved(NamedTuple):
         return [name for name in self.table.names if name not in needed]
 
     def remarks(self) -> dict[str, list[str]]:
-        """How the features were made, as far as their names do not say it."""
+        """How columns became features, where the names of the features do not tell."""
         columns = self.table.columns
-        made = self.preparation.columns
+        prepared = self.preparation.columns
         merged = {
-            one.name: one.merged(columns[one.name])
-            for one in made
-            if isinstance(one, CategoryColumn)
+            column.name: column.merged(columns[column.name])
+            for column in prepared
+            if isinstance(column, CategoryColumn)
         }
         coded: dict[str, list[str]] = {}
-        for one in made:
-            if one.variable != one.name:
-                coded.setdefault(one.variable, []).append(one.name)
+        for column in prepared:
+            if column.variable != column.name:
+                coded.setdefault(column.variable, []).append(column.name)
         formats: dict[str, list[str]] = {}
         for name in self.preparation.number_columns:
-            written = str(getattr(columns[name], "format", PLAIN))
-            formats.setdefault(written, []).append(name)
+            number_format = str(getattr(columns[name], "format", PLAIN))
+            formats.setdefault(number_format, []).append(name)
         for usual in (PLAIN, WHOLE):
             formats.pop(str(usual), None)
         return {
             "rows": [remark for remark in self.table.remarks if "row" in remark],
             "columns of the table that are not used": self.unused,
             "missing values were imputed by": [
-                f"{one.name}: {one.fill}" for one in made if one.n_gaps
+                f"{column.name}: {column.fill}" for column in prepared if column.n_gaps
             ],
             "categories merged as (other)": [
                 f"{name}: {', '.join(texts)}" for name, texts in merged.items() if texts
             ],
             "columns that are categories of one variable": [
-                f"{name}: {', '.join(some)}" for name, some in coded.items()
+                f"{name}: {', '.join(names)}" for name, names in coded.items()
             ],
             **{
-                f"numbers with {written}": sorted(names)
-                for written, names in formats.items()
+                f"numbers with {number_format}": sorted(names)
+                for number_format, names in formats.items()
             },
         }
 
     def status(self) -> list[str]:
-        """Of each column, whether it is selected, and whether it had to be or not."""
-        problem, chosen = self.problem, self.checked.selected
-        words = [
-            [
-                word
-                for word, features in (
-                    ("selected", chosen),
-                    ("must be in", problem.include),
-                    ("may not be in", problem.exclude),
-                )
-                if g in features
-            ]
-            for g in range(problem.n_features)
+        """For each column, whether it is selected, and whether that was forced."""
+        sets = {
+            "selected": self.verification.selected,
+            "must be in": self.problem.include,
+            "may not be in": self.problem.exclude,
+        }
+        status = [
+            ", ".join(label for label, features in sets.items() if g in features)
+            for g in range(self.problem.n_features)
         ]
-        return [", ".join(words[g]) for g in self.numbers]
+        return [status[g] for g in self.numbers]
 
     def listed(self) -> list[dict[str, Any]]:
         """The sets of features of the list, with their objectives."""
-        found, names = self.checked.alternatives, self.names
-        pairs = (
-            ()
-            if found is None
-            else zip(found.supports, found.objectives.tolist(), strict=True)
-        )
+        listing, names = self.verification.alternatives, self.names
+        if listing is None:
+            return []
+        pairs = zip(listing.supports, listing.objectives.tolist(), strict=True)
         return [
             {"features": [names[g] for g in support], "objective": objective}
             for support, objective in pairs
         ]
 
 
-def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> None:
-    table, preparation, checked, losses, off = proved
+def _show(
+    session: Session, proof: str, summary: ProofSummary, all_features: bool
+) -> None:
+    table, preparation, verification, losses, deviation = summary
     first, second = preparation.classes
     session.show(
         f"{proof} is a valid proof for {table.source}.",
-        *str(checked).split("\n"),
+        *str(verification).split("\n"),
         f"target {preparation.target}: +1 is {quote(second)}, -1 is {quote(first)}",
         *(
             f"{name}: "
             + ", ".join(
-                f"{value!r} for {quote(label)}" for label, value in each.items()
+                f"{value!r} for {quote(label)}" for label, value in by_class.items()
             )
-            for name, each in losses.items()
-            if len(set(each.values())) > 1
+            for name, by_class in losses.items()
+            if len(set(by_class.values())) > 1
         ),
         f"The proof is for {preparation.n_features:,} columns, standardised: (value - "
         "mean) / scale. Their mean is 0, and their variance 1 (that of all categories "
-        f"of a column together), to within {off:.1g}.",
+        f"of a column together), to within {deviation:.1g}.",
         "",
     )
-    groups, signs = _group_names(checked, preparation), proved.problem.columns.signs
+    problem = summary.problem
+    groups, signs = _group_names(verification, preparation), problem.columns.signs
     costs = None
-    if np.isfinite(proved.problem.max_cost):
-        costs = proved.problem.costs[proved.numbers]
-    status = proved.status()
+    if np.isfinite(problem.max_cost):
+        costs = problem.costs[summary.numbers]
+    status = summary.status()
     rows = session.table(
         "column",
         ">mean",
@@ -314,12 +314,12 @@ def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> N
         *["weight"] * (signs is not None),
         "",
     )
-    listed = range(preparation.n_features)
+    columns = range(preparation.n_features)
     by_use = sorted(
-        listed, key=lambda j: (not status[j].startswith("sel"), not status[j])
+        columns, key=lambda j: (not status[j].startswith("sel"), not status[j])
     )
-    shown = listed if all_features else by_use[:N_SHOWN]
-    # All of them, in full, are what a reader may want to compare.
+    shown = columns if all_features else by_use[:N_SHOWN]
+    # With --all, readers may want to compare all digits.
     number = repr if all_features else "{:.6g}".format
     for j in shown:
         rows.add_row(
@@ -328,43 +328,43 @@ def _show(session: Session, proof: str, proved: Proved, all_features: bool) -> N
             number(float(preparation.scales[j])),
             *([groups[j]] if groups else []),
             *([] if costs is None else [number(float(costs[j]))]),
-            *([] if signs is None else [SIGN_WORDS[int(signs[j])]]),
+            *([] if signs is None else [SIGN_TEXT[int(signs[j])]]),
             status[j],
         )
     session.show(rows)
-    if len(shown) < len(listed):
-        names = [preparation.features[j] for j in checked.selected_columns]
+    if len(shown) < len(columns):
+        names = [preparation.features[j] for j in verification.selected_columns]
         session.show(
-            f"and {len(listed) - len(shown):,} more (--all); selected: "
+            f"and {len(columns) - len(shown):,} more (--all); selected: "
             f"{', '.join(names)}"
         )
     sets = [
-        f"{', '.join(one['features']) or 'none'} ({one['objective']:.9g})"
-        for one in proved.listed()
+        f"{', '.join(entry['features']) or 'none'} ({entry['objective']:.9g})"
+        for entry in summary.listed()
     ]
     most = len(sets) if all_features else N_SHOWN
     if sets:
         session.show("", "The listed choices of features, with their objectives:")
-        session.show(*(f"  {words}" for words in sets[:most]))
+        session.show(*(f"  {text}" for text in sets[:most]))
     if len(sets) > most:
         session.show(f"  and {len(sets) - most:,} more (--all)")
-    for what, words in proved.remarks().items():
-        if not all_features and len(words) > N_SHOWN:
-            words[N_SHOWN:] = [f"and {len(words) - N_SHOWN:,} more (--all)"]
-        if words:
-            session.show(f"{what}: {', '.join(words)}")
+    for title, remarks in summary.remarks().items():
+        if not all_features and len(remarks) > N_SHOWN:
+            remarks[N_SHOWN:] = [f"and {len(remarks) - N_SHOWN:,} more (--all)"]
+        if remarks:
+            session.show(f"{title}: {', '.join(remarks)}")
 
 
-def _group_names(checked: Any, preparation: Any) -> list[str]:
+def _group_names(verification: Any, preparation: Any) -> list[str]:
     """A name for the group of each feature of a table; none if each counts alone.
 
-    Groups of several features have the name of the variable that they are all made
-    from, if no other group is, and a number otherwise.
+    A group of several features has the name of its variable if all of them, and no
+    others, come from that variable, and a number otherwise.
     """
-    groups = checked.problem.columns.groups
+    groups = verification.problem.columns.groups
     if groups is None:
         return []
-    sources = [one.variable for one, _ in preparation.origins()]
+    sources = [column.variable for column, _ in preparation.origins()]
     origins: dict[int, set[str]] = {}
     members: dict[str, set[int]] = {}
     for g, source in zip(groups.tolist(), sources, strict=True):
@@ -372,16 +372,16 @@ def _group_names(checked: Any, preparation: Any) -> list[str]:
         members.setdefault(source, set()).add(g)
     sizes = Counter(groups.tolist())
     names = {}
-    for g, found in origins.items():
-        (first, *others) = found
+    for g, variables in origins.items():
+        first, *others = variables
         is_column = not others and len(members[first]) == 1
         names[g] = first if is_column else f"group {g}"
     return [names[g] if sizes[g] > 1 else "" for g in groups.tolist()]
 
 
-def _grouped(checked: Any, preparation: Any) -> dict[str, Any]:
-    """What counts as one feature, and which weights are limited in sign."""
-    columns = checked.problem.columns
+def _groups_and_signs(verification: Any, preparation: Any) -> dict[str, Any]:
+    """Groups of columns that count as one feature, and signs of weights, for JSON."""
+    columns = verification.problem.columns
     content: dict[str, Any] = {}
     if columns.groups is not None:
         members: dict[int, list[str]] = {}
@@ -394,20 +394,20 @@ def _grouped(checked: Any, preparation: Any) -> dict[str, Any]:
     return content
 
 
-def _content(certificate: Any, proved: Proved) -> dict[str, Any]:
-    _, preparation, checked, losses, off = proved
-    problem, names = proved.problem, proved.names
+def _content(certificate: Any, summary: ProofSummary) -> dict[str, Any]:
+    _, preparation, verification, losses, deviation = summary
+    problem, names = summary.problem, summary.names
     costs = {}
     if np.isfinite(problem.max_cost):
         costs = dict(zip(names, problem.costs.tolist(), strict=True))
     return {
         "valid": True,
-        "objective": checked.objective,
-        "lower_bound": checked.lower_bound,
-        "gap": checked.gap,
-        "problem": str(checked.problem),
-        "leaves": checked.n_leaves,
-        "fixings": checked.n_fixings,
+        "objective": verification.objective,
+        "lower_bound": verification.lower_bound,
+        "gap": verification.gap,
+        "problem": str(verification.problem),
+        "leaves": verification.n_leaves,
+        "fixings": verification.n_fixings,
         "fingerprint": str(certificate.arrays["fingerprint"]),
         "checksum": str(certificate.arrays["checksum"]),
         "target": preparation.target,
@@ -415,15 +415,17 @@ def _content(certificate: Any, proved: Proved) -> dict[str, Any]:
             "negative": preparation.classes[0],
             "positive": preparation.classes[1],
         },
-        "selected": [preparation.features[j] for j in checked.selected_columns],
-        **_grouped(checked, preparation),
+        "selected": [preparation.features[j] for j in verification.selected_columns],
+        **_groups_and_signs(verification, preparation),
         **losses,
         "include": [names[g] for g in problem.include],
         "exclude": [names[g] for g in problem.exclude],
         "costs": costs,
-        "listed": proved.listed(),
-        "remarks": {what: words for what, words in proved.remarks().items() if words},
-        "standardised_to": off,
+        "listed": summary.listed(),
+        "remarks": {
+            title: remarks for title, remarks in summary.remarks().items() if remarks
+        },
+        "standardised_to": deviation,
         "features": [
             {"name": name, "mean": mean, "scale": scale}
             for name, mean, scale in zip(
