@@ -83,7 +83,7 @@ class Preparation:
         plan : Plan
         classes : tuple of two labels
         missing : {"indicator", "median", "refuse"}, default="refuse"
-            The treatment of missing values; see ``columns``.
+            The treatment of missing values; see ``MODES`` in the module ``columns``.
         min_level : int, default=1
             Categories in fewer rows are merged into one, if there are two or more.
         rows : ndarray of int, default=None

@@ -284,8 +284,8 @@ def learn_column(
 ) -> PreparedColumn:
     """The preparation of a column, learned from some of its rows.
 
-    ``missing`` is one of the modes in ``columns``; categories in fewer than
-    ``min_level`` rows are merged, if there are two or more of them.
+    ``missing`` is one of ``MODES``; categories in fewer than ``min_level`` rows are
+    merged, if there are two or more of them.
     """
     if kind == NUMBER:
         assert isinstance(column, Numbers)
