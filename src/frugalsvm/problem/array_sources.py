@@ -84,7 +84,7 @@ class Survey(NamedTuple):
 
 
 def norm_bounds(squares: np.ndarray, size: np.ndarray, n_samples: int) -> np.ndarray:
-    """Upper bounds of norms, given computed sums of squares and largest entries.
+    """Upper bounds of norms from computed sums of squares and largest entries.
 
     The sums may have been made in any order.
     """

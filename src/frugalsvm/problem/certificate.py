@@ -132,7 +132,7 @@ class Certificate:
             The other C times the sample weights, for all samples.
         coef : ndarray
             Weights of the columns of the features selected or included, one feature
-            after the other in increasing order; those of each machine in turn.
+            after the other in increasing order, for each machine in turn.
         intercept : float or ndarray
             One for each of several machines.
         objective, lower_bound : float
@@ -169,7 +169,7 @@ class Certificate:
         return None if note is None else note.tobytes().decode("utf-8", "replace")
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a compressed ``.npz`` file with exactly the given name."""
+        """Write a compressed ``.npz`` file of exactly this name."""
         write_whole(Path(path), self.write)
 
     def write(self, file: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The constraints: what counts against the budgets, and how much of it is allowed."""
+"""The constraints on features, and the loss."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Constraints:
         return replace(self, include=include)._checked()
 
     def restrict(self, features: np.ndarray) -> Constraints:
-        """The constraints on some of the features, numbered anew."""
+        """The constraints on some of the features, renumbered."""
         return replace(
             self,
             max_features=min(self.max_features, len(features)),
@@ -196,5 +196,5 @@ class HingeLoss:
     def objective(
         self, rows: np.ndarray, y: np.ndarray, w: np.ndarray, b: float
     ) -> float:
-        """``1/2 ||w||^2`` and the loss, rounded up, given the signed rows of w."""
+        """``1/2 ||w||^2`` and the loss, rounded up, from the signed rows of w."""
         return objective_bound(rows, y, self.C, w, b)

@@ -118,8 +118,8 @@ def make_source(X: Any, samples: np.ndarray | None = None, shifts: bool = True) 
     ----------
     X : ndarray, or sparse matrix or array
         Or external data with a method ``X.as_source(samples, shifts)``.
-    kept : integer array, default=None
-        The samples that count; all by default.
+    samples : integer array, default=None
+        The samples to use; all by default.
     shifts : bool, default=True
         Whether features of small spread are shifted to their mean.
 

@@ -304,7 +304,7 @@ class Options:
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuse values other than the given choices."""
+    """Refuse values that are not among the choices."""
     _check(value in choices, name, f"one of {list(choices)}", value)
 
 

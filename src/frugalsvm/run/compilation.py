@@ -66,14 +66,14 @@ class _WarmUp(StopCondition):
         self._compiled = _Counter()
 
     def run(self, warm_up: Callable[[StopCondition], object]) -> None:
-        """Warm up, and count what is compiled."""
+        """Warm up, and count compiled functions."""
         # Concurrent threads would compile the same functions.
         with _lock, event.install_listener("numba:compile", self._compiled):
             self.should_stop()
             warm_up(self)
 
     def interrupt(self) -> None:
-        """Go on: what is only half compiled would be taken for ready."""
+        """Go on: a kernel that is only half compiled would count as ready."""
 
     def watch(self) -> None:
         """Print once that kernels are being compiled."""
@@ -88,7 +88,7 @@ class _WarmUp(StopCondition):
 
 
 def estimated_seconds(elapsed: float, n_done: int) -> int:
-    """How long compilation will take, given how far it has come, in steps of 5 s."""
+    """Estimated duration of the whole compilation, in steps of 5 s."""
     total = elapsed * N_FUNCTIONS / max(n_done, 1) * SLOWDOWN
     return int(5 * np.clip(round(total / 5), 2, 60))
 

@@ -49,7 +49,7 @@ class StopCondition:
         self._stopped_at = np.inf
 
     def restart(self, time_limit: float | None) -> None:
-        """Set the clock to zero, with another limit; what has stopped stays so."""
+        """Set the clock to zero, with another limit; a stopped run stays stopped."""
         self.started = time.perf_counter()
         self.limit(time_limit)
 
@@ -138,8 +138,8 @@ class Effort:
 class Stage:
     """The limits up to which a run goes on before they are raised.
 
-    A run goes through the stages of all smaller efforts, so that it begins with what
-    they do, and more effort is never worse.
+    A run goes through the stages of all smaller efforts first, so that more effort is
+    never worse.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def efforts_up_to(name: str) -> list[Effort]:
 
 
 def check_effort(effort: Any) -> Effort:
-    """The effort with a given name."""
+    """The effort of a name."""
     if not isinstance(effort, str) or effort not in EFFORTS:
         names = ", ".join(map(repr, EFFORTS))
         raise ValueError(f"effort must be one of {names}, got {effort!r}.")

@@ -397,7 +397,7 @@ class Twins:
 
 
 def _deviations(problem: Problem) -> np.ndarray:
-    """The norms of all features, centred; zero for those that hardly vary."""
+    """The norms of all features, centred; zero for features that hardly vary."""
     engine = problem.engine
     squares = np.empty(problem.n_features)
     # A few rows at a time.

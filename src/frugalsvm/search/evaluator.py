@@ -259,9 +259,6 @@ def remove(support: np.ndarray, position: int) -> np.ndarray:
     return smaller
 
 
-# --- The best intercept for given weights ---------------------------------------------
-
-
 def best_intercept(problem: Problem, coef: np.ndarray) -> Any:
     """Minimise the hinge loss over b; zero for problems without an intercept.
 

@@ -22,7 +22,7 @@ class EstimateParameters:
     # Smallest relative gap assumed.
     min_gap: float = 1e-3
     # Samples whose theta is below this fraction of the largest do not move; they are
-    # left out if fewer than a given fraction of the samples move.
+    # left out if fewer than the second fraction of the samples move.
     min_theta: float = 1e-6
     max_moving: float = 0.5
     # For exchanges: relative gap of the rough solution and of its barrier. It is the

@@ -250,7 +250,7 @@ class RestartSearch:
         self._twins = Twins(problem)
 
     def start(self, solutions: list[Solution]) -> None:
-        """Descend from the given solutions."""
+        """Descend from solutions."""
         for solution in solutions:
             self.elite_pool.add(solution)
         self._run_batch([partial(_unchanged, solution) for solution in solutions])

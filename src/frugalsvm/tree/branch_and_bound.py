@@ -194,7 +194,7 @@ def warm_up(stop: StopCondition) -> None:
 
 
 def nodes_together(engine: Engine | None) -> int:
-    """How many open nodes an engine should be given at a time."""
+    """The number of open nodes that an engine should get at a time."""
     return engine.open_nodes if isinstance(engine, BatchedEngine) else 1
 
 
@@ -363,9 +363,9 @@ def branch_and_bound(
     n_jobs : int
     keep_proof : bool
     stages : list of Stage
-        The work limits, one after the other, as long as the gap is open. The limits of
-        the search are those of the first. The tree ends a stage earlier if more work is
-        unlikely to pay, and goes on if it is likely to close.
+        The work limits, one after the other, as long as the gap is open. The search
+        begins with the limits of the first. The tree ends a stage earlier if more work
+        is unlikely to pay, and goes on if it is likely to close.
     stage_ended : callable
         Called when tree and search have reached the limits of a stage.
 

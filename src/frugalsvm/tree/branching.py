@@ -59,7 +59,7 @@ class Reliability:
         else one; two close to the cutoff.
     parameters : TreeParameters, optional
     is_crude : callable, optional
-        Whether estimates are only upper bounds, as those of batches are.
+        Whether estimates are only upper bounds, as in batches.
     """
 
     def __init__(

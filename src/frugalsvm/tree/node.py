@@ -144,7 +144,7 @@ class Node:
         self.forced = np.concatenate([self.forced, inside])
 
     def region(self, problem: Problem, root: Region) -> Region:
-        """The region of this node, given that of the root."""
+        """The region of this node, from that of the root."""
         if self.branching_data is not None and self.branching_data.free is not None:
             return region_of(problem, root, self.forced, self.branching_data.free)
         open_ = np.zeros(problem.n_features, dtype=bool)
