@@ -59,7 +59,7 @@ def require_plain(name: str, problem: Problem) -> None:
 
 def run_local_search(context: Context, options: LocalSearchOptions) -> Outcome:
     """H-LS, Algorithm 1."""
-    start = context.given_start()
+    start = context.user_start()
     subproblems = _subproblems(context, options)
     local_search(subproblems, _ranked(context), options.k, start)
     return Outcome(subproblems.counters)
@@ -67,7 +67,7 @@ def run_local_search(context: Context, options: LocalSearchOptions) -> Outcome:
 
 def run_kernel_search(context: Context, options: KernelSearchOptions) -> Outcome:
     """H-KS, Algorithm 2."""
-    start = context.given_start()
+    start = context.user_start()
     subproblems = _subproblems(context, options)
     ranked = _ranked(context, options.ranking)
     kernel_search(subproblems, ranked, options.rho, start, options.passes)
@@ -76,7 +76,7 @@ def run_kernel_search(context: Context, options: KernelSearchOptions) -> Outcome
 
 def run_heuristic(context: Context, options: HeuristicOptions) -> Outcome:
     """The heuristic procedure, Algorithm 3."""
-    start = context.given_start()
+    start = context.user_start()
     ranked = _ranked(context, options.ranking)
     counters = heuristic(context.problem, context.monitor, options, ranked, start)
     return Outcome(counters)
@@ -84,7 +84,7 @@ def run_heuristic(context: Context, options: HeuristicOptions) -> Outcome:
 
 def run_exact(context: Context, options: ExactOptions) -> Outcome:
     """The exact procedure, Algorithm 4."""
-    start = context.given_start()
+    start = context.user_start()
     procedure = ExactProcedure(
         context.problem,
         context.monitor,
