@@ -170,7 +170,7 @@ class AnyModel(Protocol):
     def read_variables(self) -> dict[str, np.ndarray]:
         """Values of the CVXPY variables by name, for all features."""
 
-    def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
+    def restrict_value(self, name: str, value: np.ndarray) -> np.ndarray:
         """The entries of the model's features, from values for all features."""
 
 

@@ -89,9 +89,9 @@ class StandardForm:
             variable = self.model.variables[name]
             # Expressions such as s = 1 - u have no columns.
             if getattr(variable, "id", None) in self.columns:
-                own = self.model.for_own_features(name, np.asarray(value, dtype=float))
+                part = self.model.restrict_value(name, np.asarray(value, dtype=float))
                 first = self.columns[variable.id]
-                point[first : first + variable.size] = own.ravel(order="F")
+                point[first : first + variable.size] = part.ravel(order="F")
         return point
 
     def _assign(self, x: np.ndarray) -> None:
