@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,6 @@ from ..solvers.base import Trait
 from .blocks import (
     Cardinality,
     Cones,
-    Draft,
     big_m_rows,
     check_subset,
     choose_features,
@@ -305,11 +303,6 @@ def _check_memory(name: str, twin: str, orders: list[int], limit: float) -> None
         )
 
 
-def _trace_objective(parts: Draft, W: Any) -> Any:
-    cp = import_cvxpy()
-    return cp.Minimize(0.5 * cp.trace(W) + parts.loss)
-
-
 def smp(
     problem: Problem,
     M: ArrayLike,
@@ -346,12 +339,13 @@ def smp(
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
     rows += big_m_rows(w, v, weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
+    objective = cp.Minimize(0.5 * cp.trace(W) + parts.loss)
     return Model(
         "SMP",
         "prob:sdp-l2-FS-SVM1",
         problem,
         parts.features,
-        cp.Problem(_trace_objective(parts, W), parts.constraints + rows),
+        cp.Problem(objective, parts.constraints + rows),
         parts.variables | {"W": W, "v": v, "V": V},
         {"alpha": parts.margins},
         traits=frozenset({Trait.SEMIDEFINITE}),
@@ -440,12 +434,13 @@ def _complementarity_shor(
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
         rows += big_m_rows(w, 1 - u, weight_limits(M, parts))
+    objective = cp.Minimize(0.5 * cp.trace(W) + parts.loss)
     return Model(
         name,
         equation,
         problem,
         parts.features,
-        cp.Problem(_trace_objective(parts, W), parts.constraints + rows),
+        cp.Problem(objective, parts.constraints + rows),
         parts.variables | {"W": W, "R": R, "u": u, "U": U},
         {"alpha": parts.margins},
         traits=frozenset({Trait.SEMIDEFINITE}),
