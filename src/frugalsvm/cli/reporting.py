@@ -356,7 +356,7 @@ def report_of(
             max_cost=conditions.max_cost,
             chosen_by=chosen_by,
             class_weight=conditions.weight_words(data.target.signs),
-            constant="" if constant is None else constant.words_of_commands,
+            constant="" if constant is None else constant.command_line_message,
             signs=signs_in_words(conditions.signs),
             included=conditions.include,
         ),

@@ -105,7 +105,7 @@ class ConstantModel:
         has_budget: bool = True,
         name: str = "C",
     ) -> ConstantModel | None:
-        """The constant model, or None if ``sign`` is None: it predicts both classes.
+        """The constant model; None if ``sign`` is None, as both classes are predicted.
 
         ``positive`` says which training samples are of the second class.
         """
@@ -145,7 +145,7 @@ class ConstantModel:
         )
 
     @property
-    def remedy_of_commands(self) -> str:
+    def command_line_remedy(self) -> str:
         """Advice for users of the command line."""
         return self._remedy(
             "--class-weight balanced", f"--C {MORE * self.C:g} instead of {self.C:g}"
@@ -169,21 +169,21 @@ class ConstantModel:
         )
 
     @property
-    def words(self) -> str:
-        """Verdict and remedy, for the command line as well."""
+    def message(self) -> str:
+        """Verdict and remedy for users of Python, with a hint for the command line."""
         text = f"{self.verdict}. {self.remedy}"
         if "class_weight" in text:
             text += " On the command line: --class-weight balanced."
         return text
 
     @property
-    def words_of_commands(self) -> str:
+    def command_line_message(self) -> str:
         """Verdict and remedy, for users of the command line."""
-        return f"{self.verdict}. {self.remedy_of_commands}"
+        return f"{self.verdict}. {self.command_line_remedy}"
 
     def warn(self, stacklevel: int) -> None:
         """Warn; ``stacklevel`` is relative to the caller."""
-        warnings.warn(self.words, ConstantModelWarning, stacklevel=stacklevel + 1)
+        warnings.warn(self.message, ConstantModelWarning, stacklevel=stacklevel + 1)
 
 
 class NeverPredictedWarning(UserWarning):
@@ -215,7 +215,7 @@ class NeverPredicted:
     name: str = "C"
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         """The problem, and what may help."""
         larger = f"a larger C ({self.name}={MORE * self.C:g} instead of {self.C:g})"
         tries = [] if self.is_weighted else ["class_weight='balanced'"]
@@ -228,7 +228,7 @@ class NeverPredicted:
 
     def warn(self, stacklevel: int) -> None:
         """Warn; ``stacklevel`` is relative to the caller."""
-        warnings.warn(self.words, NeverPredictedWarning, stacklevel=stacklevel + 1)
+        warnings.warn(self.message, NeverPredictedWarning, stacklevel=stacklevel + 1)
 
 
 def _plain(label: Any) -> Any:
