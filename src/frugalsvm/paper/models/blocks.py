@@ -15,7 +15,7 @@ from ...problem.validation import check_indices
 from ...search.native import check_big_m
 from ..methods import TAKE_GROUPS, require_plain, require_two_classes
 from ..solvers.base import Trait
-from .model import import_cvxpy
+from .model import Model, import_cvxpy
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -57,6 +57,31 @@ class Draft:
     def positions(self, features: np.ndarray) -> np.ndarray:
         """Positions of features in the program's variables."""
         return np.searchsorted(self.features, features)
+
+    def minimise(
+        self,
+        name: str,
+        equation: str,
+        objective: Any,
+        rows: list[Any],
+        variables: dict[str, Any],
+        **attributes: Any,
+    ) -> Model:
+        """The model of an objective, with further constraints and variables.
+
+        Other attributes of the model are given by name.
+        """
+        cp = import_cvxpy()
+        return Model(
+            name,
+            equation,
+            self.problem,
+            self.features,
+            cp.Problem(cp.Minimize(objective), self.constraints + rows),
+            self.variables | variables,
+            {"alpha": self.margins},
+            **attributes,
+        )
 
 
 def usable_features(problem: Problem) -> np.ndarray:

@@ -53,14 +53,12 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     rows = big_m_rows(parts.w, v, weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
     rows += rotated_cones(parts.w, 1, W) + rotated_cones(v, 1, v)
-    return Model(
+    return parts.minimise(
         "DSMP",
         "prob:dsdp-l2-FS-SVM1",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(0.5 * cp.sum(W) + parts.loss), parts.constraints + rows),
-        parts.variables | {"W": W, "v": v},
-        {"alpha": parts.margins},
+        0.5 * cp.sum(W) + parts.loss,
+        rows,
+        {"W": W, "v": v},
         traits=frozenset({Trait.SECOND_ORDER}),
     )
 
@@ -135,14 +133,12 @@ def _dscop(
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
         rows += big_m_rows(parts.w, 1 - u, weight_limits(M, parts))
-    return Model(
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(0.5 * cp.sum(W) + parts.loss), parts.constraints + rows),
-        parts.variables | {"W": W, "u": u},
-        {"alpha": parts.margins},
+        0.5 * cp.sum(W) + parts.loss,
+        rows,
+        {"W": W, "u": u},
         traits=frozenset({trait}),
     )
 
@@ -260,14 +256,12 @@ def _semi_relaxation(
     if inside.size:
         rows += big_m_rows(w[inside], 1 - u[inside], limit[inside])
         rows += rotated_cones(w[inside], 1, W[inside])
-    return Model(
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(0.5 * cp.sum(W) + parts.loss), parts.constraints + rows),
-        parts.variables | {"W": W, "u": u, "s": 1 - u},
-        {"alpha": parts.margins},
+        0.5 * cp.sum(W) + parts.loss,
+        rows,
+        {"W": W, "u": u, "s": 1 - u},
         binaries={"u": inside},
         traits=frozenset(traits),
         remedy="Build sr_dlmp instead: the same program with second-order cones.",
@@ -339,15 +333,12 @@ def smp(
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
     rows += big_m_rows(w, v, weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
-    objective = cp.Minimize(0.5 * cp.trace(W) + parts.loss)
-    return Model(
+    return parts.minimise(
         "SMP",
         "prob:sdp-l2-FS-SVM1",
-        problem,
-        parts.features,
-        cp.Problem(objective, parts.constraints + rows),
-        parts.variables | {"W": W, "v": v, "V": V},
-        {"alpha": parts.margins},
+        0.5 * cp.trace(W) + parts.loss,
+        rows,
+        {"W": W, "v": v, "V": V},
         traits=frozenset({Trait.SEMIDEFINITE}),
     )
 
@@ -434,14 +425,11 @@ def _complementarity_shor(
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
         rows += big_m_rows(w, 1 - u, weight_limits(M, parts))
-    objective = cp.Minimize(0.5 * cp.trace(W) + parts.loss)
-    return Model(
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(objective, parts.constraints + rows),
-        parts.variables | {"W": W, "R": R, "u": u, "U": U},
-        {"alpha": parts.margins},
+        0.5 * cp.trace(W) + parts.loss,
+        rows,
+        {"W": W, "R": R, "u": u, "U": U},
         traits=frozenset({Trait.SEMIDEFINITE}),
     )

@@ -45,16 +45,13 @@ def svm(problem: Problem) -> Model:
     -------
     Model
     """
-    cp = import_cvxpy()
     parts = draft("SVM", problem)
-    return Model(
+    return parts.minimise(
         "SVM",
         "prob:l2-SVM",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints),
-        parts.variables,
-        {"alpha": parts.margins},
+        half_norm_and_loss(parts),
+        [],
+        {},
         traits=frozenset({Trait.QUADRATIC}),
     )
 
@@ -119,14 +116,12 @@ def _big_m_model(
     v = cp.Variable(parts.size, name="v")
     rows = big_m_rows(parts.w, v[parts.owners], weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
-    return Model(
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints + rows),
-        parts.variables | {"v": v},
-        {"alpha": parts.margins},
+        half_norm_and_loss(parts),
+        rows,
+        {"v": v},
         binaries={"v": np.arange(parts.size)} if binary else {},
         traits=frozenset({Trait.QUADRATIC}),
     )
@@ -184,14 +179,12 @@ def cop(
         traits.add(Trait.SECOND_ORDER)
     if group is not None:
         rows.append(group_cut(group, parts, u))
-    return Model(
+    return parts.minimise(
         "CoP" if K is None else "CoP(K)",
         "prob:l2-FS-SVM2" if K is None else "prob:l2-FS-SVM2(K)",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(objective), parts.constraints + rows),
-        parts.variables | {"u": u},
-        {"alpha": parts.margins},
+        objective,
+        rows,
+        {"u": u},
         binaries={"u": np.arange(parts.size)} if binary else {},
         complementary=("u", "w"),
         traits=frozenset(traits),
@@ -307,9 +300,9 @@ def _l1_model(
     size = features.size
     plus, minus = (cp.Variable(size, name=part) for part in ("w_plus", "w_minus"))
     parts = draft(name, problem, features, plus - minus)
-    length = cp.sum(plus) + cp.sum(minus)
+    objective = cp.sum(plus) + cp.sum(minus) + parts.loss
     rows = [plus >= 0, minus >= 0]
-    variables = parts.variables | {"w_plus": plus, "w_minus": minus}
+    variables = {"w_plus": plus, "w_minus": minus}
     if M is not None:
         v = variables["v"] = cp.Variable(size, name="v")
         # One row per feature instead of two: w+ or w- is zero at an optimum.
@@ -318,15 +311,13 @@ def _l1_model(
         if group is not None:
             rows.append(group_cut(group, parts, 1 - v))
     if upper_bound is not None:
-        rows.append(length + parts.loss <= check_upper_bound(upper_bound))
-    return Model(
+        rows.append(objective <= check_upper_bound(upper_bound))
+    return parts.minimise(
         name,
         "",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(length + parts.loss), parts.constraints + rows),
+        objective,
+        rows,
         variables,
-        {"alpha": parts.margins},
         binaries={"v": np.arange(size)} if binary else {},
     )
 
@@ -355,13 +346,6 @@ def elastic_net_svm(
         raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
     parts = draft("EN-SVM", problem, None if K is None else restriction(K, problem))
     objective = half_norm_and_loss(parts) + alpha * cp.norm1(parts.w)
-    return Model(
-        "EN-SVM",
-        "",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(objective), parts.constraints),
-        parts.variables,
-        {"alpha": parts.margins},
-        traits=frozenset({Trait.QUADRATIC}),
+    return parts.minimise(
+        "EN-SVM", "", objective, [], {}, traits=frozenset({Trait.QUADRATIC})
     )

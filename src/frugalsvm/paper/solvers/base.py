@@ -24,6 +24,11 @@ class Trait(StrEnum):
     COMPLEMENTARITY = "complementarity constraints"
 
 
+# Traits that several solvers support together.
+CONIC = frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE})
+MIXED_INTEGER_CONIC = frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER})
+
+
 class SolveStatus(StrEnum):
     """How a solver ended."""
 

@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import (
+    CONIC,
+    MIXED_INTEGER_CONIC,
     AnyModel,
     ModelSolution,
     Request,
@@ -143,10 +145,7 @@ class Copt:
     name: ClassVar[str] = "copt"
     package: ClassVar[str] = "coptpy"
     extra: ClassVar[str] = "copt"
-    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
-    )
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (CONIC, MIXED_INTEGER_CONIC)
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model."""
@@ -173,10 +172,7 @@ class Mosek:
     name: ClassVar[str] = "mosek"
     package: ClassVar[str] = "mosek"
     extra: ClassVar[str] = "mosek"
-    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
-    )
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (CONIC, MIXED_INTEGER_CONIC)
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model."""
@@ -208,14 +204,7 @@ class Gurobi:
     package: ClassVar[str] = "gurobipy"
     extra: ClassVar[str] = "gurobi"
     takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset(
-            {
-                Trait.QUADRATIC,
-                Trait.SECOND_ORDER,
-                Trait.INTEGER,
-                Trait.COMPLEMENTARITY,
-            }
-        ),
+        MIXED_INTEGER_CONIC | {Trait.COMPLEMENTARITY},
     )
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
+from .base import CONIC, AnyModel, ModelSolution, Request, SolveStatus, Trait
 
 # --- A model compiled by CVXPY, for adapters that call a solver directly --------------
 #
@@ -182,9 +182,7 @@ class Clarabel:
     name: ClassVar[str] = "clarabel"
     package: ClassVar[str] = "clarabel"
     extra: ClassVar[str] = "paper"
-    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
-    )
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (CONIC,)
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a convex model; the bound is Clarabel's dual objective.

@@ -9,7 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
+from .base import (
+    MIXED_INTEGER_CONIC,
+    AnyModel,
+    ModelSolution,
+    Request,
+    SolveStatus,
+    Trait,
+)
 from .bridge import failure
 from .clarabel import StandardForm, compile_model
 
@@ -32,14 +39,7 @@ class Scip:
     package: ClassVar[str] = "pyscipopt"
     extra: ClassVar[str] = "paper"
     takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset(
-            {
-                Trait.QUADRATIC,
-                Trait.SECOND_ORDER,
-                Trait.INTEGER,
-                Trait.COMPLEMENTARITY,
-            }
-        ),
+        MIXED_INTEGER_CONIC | {Trait.COMPLEMENTARITY},
     )
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
