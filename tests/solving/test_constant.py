@@ -59,10 +59,10 @@ def test_the_remedy_has_the_numbers_of_the_data():
     assert "class_weight='balanced', which counts each 'sick' 10 times" in model.remedy
     assert "each 'well' 0.526 times" in model.remedy
     assert "C=5 instead of 0.5" in model.remedy
-    assert "--class-weight balanced" in model.words
-    assert "--class-weight balanced" in model.remedy_of_commands
-    assert "--C 5 instead of 0.5" in model.remedy_of_commands
-    assert "class_weight" not in model.remedy_of_commands
+    assert "--class-weight balanced" in model.message
+    assert "--class-weight balanced" in model.command_line_remedy
+    assert "--C 5 instead of 0.5" in model.command_line_remedy
+    assert "class_weight" not in model.command_line_remedy
 
 
 def test_labels_are_quoted_and_single_rows_counted():
@@ -72,7 +72,7 @@ def test_labels_are_quoted_and_single_rows_counted():
         "it predicts \"it's\" for all 120 training samples, though 1 is 'no class 0'"
     )
     assert "Only 1 of 120 samples is 'no class 0'" in model.remedy
-    words = NeverPredicted("no class 0", 1, 120, 1.0).words
+    words = NeverPredicted("no class 0", 1, 120, 1.0).message
     assert "never predicts 'no class 0' for its 120" in words
     assert "though 1 of them is of that class" in words
 

@@ -45,10 +45,10 @@ def test_outcomes_of_methods(name, problem):
 def test_starts_are_offered_and_the_users_comes_first(problem):
     given = np.array([1, 4, 7])
     context = context_of(problem, given)
-    start = context.given_start()
+    start = context.user_start()
     np.testing.assert_array_equal(start.support, given)
     assert context.incumbent.objective <= start.objective
-    assert context_of(problem).given_start() is None
+    assert context_of(problem).user_start() is None
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)

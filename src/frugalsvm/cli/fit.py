@@ -273,7 +273,7 @@ class Run:
         cautions = Cautions.of(data, fitted.preparation, self.remarks)
         cautions.show(self.session)
         if constant is not None and self.session.json:
-            self.session.warn(constant.words_of_commands)
+            self.session.warn(constant.command_line_message)
         form = None if self.levels is None else level_form(fitted, self.levels)
         show_fit(self.session, data, fitted, validation, form)
         extras = assessment.extras | {"cautions": cautions, "left_out": left_out}

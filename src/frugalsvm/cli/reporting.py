@@ -328,7 +328,7 @@ def report_of(
             max_cost=conditions.max_cost,
             chosen_by=chosen_by,
             class_weight=conditions.class_weight_text(data.target.signs),
-            constant="" if constant is None else constant.words_of_commands,
+            constant="" if constant is None else constant.command_line_message,
             signs=signs_text(conditions.signs),
             included=conditions.include,
         ),

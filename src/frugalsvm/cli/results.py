@@ -62,7 +62,7 @@ def show_fit(
     """
     constant = constant_of(data, fit)
     if constant is not None:
-        session.show("", *_constant_lines(constant), constant.remedy_of_commands)
+        session.show("", *_constant_lines(constant), constant.command_line_remedy)
     lines = [NOT_VALIDATED]
     if validation is not None:
         lines = headline_lines(data, fit, validation)
@@ -321,7 +321,7 @@ def content_of(
         if constant is None
         else {
             "class": constant.label,
-            "words": constant.words_of_commands,
+            "words": constant.command_line_message,
         },
         "threshold": threshold_content(data, fit, validation),
         "refit_C": fit.conditions.refit_C,

@@ -63,7 +63,7 @@ class ConstantByThreshold(ConstantModel):
     costs: ErrorCosts | None = None
 
     @property
-    def remedy_of_commands(self) -> str:
+    def command_line_remedy(self) -> str:
         """A remedy, which is about the threshold that makes the model constant."""
         if self.costs is None:
             return (

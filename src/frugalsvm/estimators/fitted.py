@@ -322,7 +322,7 @@ class SummaryMixin:
         frame.attrs["intercept"] = intercepts[0] if len(intercepts) == 1 else intercepts
         constant = getattr(self, "_constant", None)
         if constant is not None:
-            frame.attrs["warning"] = constant.words
+            frame.attrs["warning"] = constant.message
         return frame
 
     def _by_class(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -394,7 +394,7 @@ class SummaryMixin:
                 constant=None,
             )
             constant = getattr(self, "_constant", None)
-            notes = [one.words for one in (constant, *self._never) if one is not None]
+            notes = [one.message for one in (constant, *self._never) if one is not None]
             alert = " ".join(notes) or None
             classes = [str(one) for one in self.classes_]  # type: ignore[attr-defined]
             return f"<div>{own._page(names, alert, classes)}</div>"

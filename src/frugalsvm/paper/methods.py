@@ -21,9 +21,9 @@ from .algorithms.kernel_search import (
 )
 from .algorithms.subproblem import SubproblemOptions, SubproblemSolver
 
-# --- What the wing does not do: groups of columns, signs of weights, several classes --
+# --- Not supported: groups of columns, signs of weights, several classes --------------
 
-# Models whose mathematics holds for groups of columns and for signs of weights.
+# Models that hold for groups of columns and for signs of weights as well.
 TAKE_GROUPS = ("SVM", "BigMP", "CoP", "SCoP", "DSCoP")
 
 
@@ -39,16 +39,16 @@ def require_two_classes(name: str, problem: Problem) -> None:
 def require_plain(name: str, problem: Problem) -> None:
     """Refuse a problem whose features are groups, or whose weights have signs.
 
-    ``name`` is what refuses it: a model, a method, or something computed.
+    ``name`` is the model, method or quantity that does not take it.
     """
     require_two_classes(name, problem)
     columns = problem.columns
     if columns.is_plain:
         return
-    given = {"feature groups": columns.has_groups, "signs": columns.has_signs}
-    words = " and ".join(word for word, is_given in given.items() if is_given)
+    has = {"feature groups": columns.has_groups, "signs": columns.has_signs}
+    traits = " and ".join(trait for trait, is_present in has.items() if is_present)
     raise ValueError(
-        f"{name} does not take {words}: use the native methods of solve (auto, "
+        f"{name} does not take {traits}: use the native methods of solve (auto, "
         f"branch-and-bound, swap, relax-and-round) or a model that takes them "
         f"({', '.join(TAKE_GROUPS)})."
     )
@@ -59,7 +59,7 @@ def require_plain(name: str, problem: Problem) -> None:
 
 def run_local_search(context: Context, options: LocalSearchOptions) -> Outcome:
     """H-LS, Algorithm 1."""
-    start = context.given_start()
+    start = context.user_start()
     subproblems = _subproblems(context, options)
     local_search(subproblems, _ranked(context), options.k, start)
     return Outcome(subproblems.counters)
@@ -67,7 +67,7 @@ def run_local_search(context: Context, options: LocalSearchOptions) -> Outcome:
 
 def run_kernel_search(context: Context, options: KernelSearchOptions) -> Outcome:
     """H-KS, Algorithm 2."""
-    start = context.given_start()
+    start = context.user_start()
     subproblems = _subproblems(context, options)
     ranked = _ranked(context, options.ranking)
     kernel_search(subproblems, ranked, options.rho, start, options.passes)
@@ -76,7 +76,7 @@ def run_kernel_search(context: Context, options: KernelSearchOptions) -> Outcome
 
 def run_heuristic(context: Context, options: HeuristicOptions) -> Outcome:
     """The heuristic procedure, Algorithm 3."""
-    start = context.given_start()
+    start = context.user_start()
     ranked = _ranked(context, options.ranking)
     counters = heuristic(context.problem, context.monitor, options, ranked, start)
     return Outcome(counters)
@@ -84,7 +84,7 @@ def run_heuristic(context: Context, options: HeuristicOptions) -> Outcome:
 
 def run_exact(context: Context, options: ExactOptions) -> Outcome:
     """The exact procedure, Algorithm 4."""
-    start = context.given_start()
+    start = context.user_start()
     procedure = ExactProcedure(
         context.problem,
         context.monitor,
@@ -103,7 +103,7 @@ def run_exact(context: Context, options: ExactOptions) -> Outcome:
 
 
 def _ranked(context: Context, ranking: Sequence[int] | None = None) -> np.ndarray:
-    """Features by the u of DSCoP, after those of the user's ranking."""
+    """The user's ranking, if any, continued by the u of DSCoP."""
     relaxation = context.relaxation
     ranked = rank_features(context.problem, relaxation.u, relaxation.squares)
     return ranked if ranking is None else prefer(np.asarray(ranking), ranked)

@@ -1,8 +1,8 @@
 """Constant models: those that predict one class for every training sample.
 
 An objective may be proved best, and the model still be of no use: with few samples of
-one class, or a small C, it can cost least to give them up. This is noticed on the
-weights that predict, and said before anything else, with a remedy.
+one class, or a small C, it can cost least to give them up. The weights that predict are
+checked for this, and users are told before anything else, with a remedy.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from ..problem.solution import rounded
 from ..run.words import counted, quote
 
 if TYPE_CHECKING:
-    # Estimators and commands need neither the solver nor Numba for the words.
+    # Estimators and commands need neither the solver nor Numba for messages.
     from ..problem.problem import Problem
 
-# How many times larger the C is that a remedy names.
+# The C that a remedy names is larger by this factor.
 MORE = 10.0
-# Weights of classes are a remedy if one has so many times the samples of the other.
-UNEVEN = 1.2
 
 
 class ConstantModelWarning(UserWarning):
@@ -65,7 +63,7 @@ def sign_of(scores: np.ndarray) -> int | None:
 
 @dataclass(frozen=True)
 class ConstantModel:
-    """What there is to say about a model that predicts one class only.
+    """A model that predicts one class only, in words: its verdict and a remedy.
 
     Attributes
     ----------
@@ -74,15 +72,15 @@ class ConstantModel:
     n_label, n_other : int
         Training samples of these classes.
     C : float
-        That of the weights.
+        The C of the weights.
     is_weighted : bool
         Whether the classes had weights.
     rows : str
-        What a sample is called.
+        The noun for a sample.
     has_budget : bool
         Whether any feature may be used.
     name : str
-        What the C of the weights is called.
+        The parameter that holds the C of the weights.
     """
 
     label: Any
@@ -107,7 +105,7 @@ class ConstantModel:
         has_budget: bool = True,
         name: str = "C",
     ) -> ConstantModel | None:
-        """None if ``sign`` is, that is, if a model predicts both classes.
+        """The constant model; None if ``sign`` is None, as both classes are predicted.
 
         ``positive`` says which training samples are of the second class.
         """
@@ -123,13 +121,13 @@ class ConstantModel:
 
     @property
     def balanced(self) -> tuple[float, float]:
-        """Balanced weights of the class that is predicted, and of the other."""
+        """Balanced weights of the predicted class and of the other one."""
         total = self.n_label + self.n_other
         return total / (2 * self.n_label), total / (2 * self.n_other)
 
     @property
     def verdict(self) -> str:
-        """What is wrong, as a sentence."""
+        """The problem, as a sentence."""
         n = self.n_label + self.n_other
         all_rows = f"all {n:,} training {self.rows}s"
         text = f"constant model, of no use: it predicts {quote(self.label)} for "
@@ -140,15 +138,15 @@ class ConstantModel:
 
     @property
     def remedy(self) -> str:
-        """What may help, in Python."""
+        """Advice for users of Python."""
         return self._remedy(
             "class_weight='balanced'",
             f"{self.name}={MORE * self.C:g} instead of {self.C:g}",
         )
 
     @property
-    def remedy_of_commands(self) -> str:
-        """What may help on the command line."""
+    def command_line_remedy(self) -> str:
+        """Advice for users of the command line."""
         return self._remedy(
             "--class-weight balanced", f"--C {MORE * self.C:g} instead of {self.C:g}"
         )
@@ -156,35 +154,36 @@ class ConstantModel:
     def _remedy(self, weights: str, larger: str) -> str:
         if not self.has_budget:
             return "The budget allows no features: raise it."
-        is_uneven = self.n_label >= UNEVEN * self.n_other > 0
+        # Class weights are a remedy if the classes differ in size by a fifth.
+        is_uneven = self.n_label >= 1.2 * self.n_other > 0
         if self.is_weighted or not is_uneven:
             return f"Try a larger C ({larger}), or more or other features."
-        own, rare = self.balanced
+        common, rare = self.balanced
         are = "is" if self.n_other == 1 else "are"
         label, other = quote(self.label), quote(self.other)
         return (
             f"Only {self.n_other:,} of "
             f"{counted(self.n_label + self.n_other, self.rows)} {are} {other}: try "
             f"{weights}, which counts each {other} {rare:.3g} times and each {label} "
-            f"{own:.3g} times, or a larger C ({larger})."
+            f"{common:.3g} times, or a larger C ({larger})."
         )
 
     @property
-    def words(self) -> str:
-        """Verdict and remedy, for the command line as well."""
+    def message(self) -> str:
+        """Verdict and remedy for users of Python, with a hint for the command line."""
         text = f"{self.verdict}. {self.remedy}"
         if "class_weight" in text:
             text += " On the command line: --class-weight balanced."
         return text
 
     @property
-    def words_of_commands(self) -> str:
+    def command_line_message(self) -> str:
         """Verdict and remedy, for users of the command line."""
-        return f"{self.verdict}. {self.remedy_of_commands}"
+        return f"{self.verdict}. {self.command_line_remedy}"
 
     def warn(self, stacklevel: int) -> None:
         """Warn; ``stacklevel`` is relative to the caller."""
-        warnings.warn(self.words, ConstantModelWarning, stacklevel=stacklevel + 1)
+        warnings.warn(self.message, ConstantModelWarning, stacklevel=stacklevel + 1)
 
 
 class NeverPredictedWarning(UserWarning):
@@ -193,7 +192,7 @@ class NeverPredictedWarning(UserWarning):
 
 @dataclass(frozen=True)
 class NeverPredicted:
-    """What there is to say about a class that a model of several never predicts.
+    """A class that a model of several classes never predicts, in words.
 
     Attributes
     ----------
@@ -201,11 +200,11 @@ class NeverPredicted:
     n_label, n_samples : int
         Training samples of that class, and of all.
     C : float
-        That of the weights.
+        The C of the weights.
     is_weighted : bool
         Whether the classes had weights.
     name : str
-        What the C of the weights is called.
+        The parameter that holds the C of the weights.
     """
 
     label: Any
@@ -216,8 +215,8 @@ class NeverPredicted:
     name: str = "C"
 
     @property
-    def words(self) -> str:
-        """What is wrong, and what may help."""
+    def message(self) -> str:
+        """The problem, and what may help."""
         larger = f"a larger C ({self.name}={MORE * self.C:g} instead of {self.C:g})"
         tries = [] if self.is_weighted else ["class_weight='balanced'"]
         are = "is" if self.n_label == 1 else "are"
@@ -229,9 +228,9 @@ class NeverPredicted:
 
     def warn(self, stacklevel: int) -> None:
         """Warn; ``stacklevel`` is relative to the caller."""
-        warnings.warn(self.words, NeverPredictedWarning, stacklevel=stacklevel + 1)
+        warnings.warn(self.message, NeverPredictedWarning, stacklevel=stacklevel + 1)
 
 
 def _plain(label: Any) -> Any:
-    """A label that prints as itself."""
+    """A label as a plain Python object, which prints as itself."""
     return label.item() if isinstance(label, np.generic) else label

@@ -26,8 +26,7 @@ from ..tree.node import Node
 
 # --- The interface of methods: options and a context in, an outcome out ---------------
 #
-# The solution of a method is the incumbent of its monitor: methods offer every solution
-# there.
+# Methods offer every solution to the incumbent of their monitor, which is their result.
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class Context:
     warm_supports : list of ndarray of int, default=[]
         Good supports of a neighbouring problem; they need not fit the budgets.
     stages : tuple of Stage
-        The limits of search and tree, one after the other: those of the effort come
-        after those of smaller ones.
+        The limits of search and tree, one after the other: those of smaller efforts
+        come before those of the effort.
     is_by_effort : bool, default=False
         Whether the effort also decides when the swap search ends, and not the user.
     finalists : list of Solution
@@ -78,17 +77,19 @@ class Context:
         return self.monitor.incumbent
 
     def keep_finalist(self) -> None:
-        """Keep the incumbent: it may be the best once it has been polished.
+        """Add the incumbent to the finalists: polished, it may be the best.
 
-        Objectives in a search are not that accurate, and more effort must not be worse
-        by an error of theirs.
+        A search computes objectives less accurately, and this error must not make the
+        result of a larger effort worse.
         """
         solution = self.incumbent.solution
-        if solution is not None and all(one is not solution for one in self.finalists):
+        if solution is not None and all(
+            solution is not other for other in self.finalists
+        ):
             self.finalists.append(solution)
 
     def starts(self) -> list[Solution]:
-        """The user's support, if given, the rounded relaxation, and warm starts.
+        """The user's support, if any, the rounded relaxation, and warm starts.
 
         All are offered. The first one is always solved, even if the time is up.
         """
@@ -119,8 +120,8 @@ class Context:
             self.incumbent.offer(solution, "warm start")
         return solutions
 
-    def given_start(self) -> Solution | None:
-        """Offer the starts, and return the user's if there is one."""
+    def user_start(self) -> Solution | None:
+        """Offer the starts, and return the user's; None if there is none."""
         first, *_ = self.starts()
         return None if self.initial_support is None else first
 
@@ -173,9 +174,6 @@ class Method:
 
 # --- The library's own methods: rounding, swap search, branch and bound ---------------
 
-# A tree with fewer nodes proves next to nothing.
-LEAST_NODES = 16
-
 
 @dataclass(frozen=True)
 class RoundOptions(Options):
@@ -199,11 +197,12 @@ def swap(context: Context, options: SwapOptions) -> Outcome:
 
 def branch_and_bound(context: Context, options: TreeOptions) -> Outcome:
     """Swap descents from the starts, then a tree if its work limit allows one."""
-    # At once, because it may refuse the problem.
+    # First, because the engine may refuse the problem.
     engine = engine_of(context.problem, options.engine)
-    least = LEAST_NODES * node_work(context.problem.engine)
+    # A tree with fewer than 16 nodes proves next to nothing.
+    least = 16 * node_work(context.problem.engine)
     stages = _stages(context, options)
-    without_tree = [one for one in stages if one.tree_work < least]
+    without_tree = [stage for stage in stages if stage.tree_work < least]
     with_tree = stages[len(without_tree) :]
     if not with_tree:
         return swap(context, options)
@@ -254,6 +253,7 @@ def _go_through(
 def _started_search(
     context: Context, options: SwapOptions, stage: Stage, pool: ThreadPoolExecutor
 ) -> RestartSearch:
+    """The search for the data at hand, after its descents from the starts."""
     first = SwapOptions(stage.patience, options.width, options.tries, options.n_elites)
     parts = (
         context.problem,
@@ -263,13 +263,13 @@ def _started_search(
         context.seed,
         context.monitor.should_stop,
         stage.search_work,
-        # Only limits given by the user apply.
+        # Without an effort, only the user's limits end the search.
         (lambda: context.monitor.gap) if context.is_by_effort else None,
     )
-    # All are used in the same way.
+    # All three have the same methods.
     if context.problem.source is not None:
-        made = ShortlistSearch(*parts, points=[context.relaxation.alpha])
-        search = cast(RestartSearch, made)
+        shortlist = ShortlistSearch(*parts, points=[context.relaxation.alpha])
+        search = cast(RestartSearch, shortlist)
     elif needs_subsample(context.problem):
         search = cast(RestartSearch, SampledSearch(*parts))
     else:
@@ -278,7 +278,7 @@ def _started_search(
     return search
 
 
-# --- The methods of ``solve`` by name -------------------------------------------------
+# --- The table of methods -------------------------------------------------------------
 
 __all__ = [
     "Context",
@@ -314,14 +314,14 @@ def check_method(
     """The validated options object of a method."""
     kind = find_method(method).options
     allowed = {f.name for f in fields(kind)}
-    given = dict(method_options or {})
-    for name in given:
+    values = dict(method_options or {})
+    for name in values:
         if name not in allowed:
-            known = ", ".join(sorted(allowed)) or "none"
+            names = ", ".join(sorted(allowed)) or "none"
             raise ValueError(
                 f"method_options has {name!r}, which method {method!r} does not take; "
-                f"it takes: {known}."
+                f"it takes: {names}."
             )
-    options = kind(**given)
+    options = kind(**values)
     options.check_for(n_features)
     return options

@@ -17,9 +17,6 @@ from ..run.threads import thread_count
 from .methods import find_method
 from .result import Result
 
-# Maximum number of threads per processor.
-MAX_THREADS = 4
-
 
 @dataclass(frozen=True)
 class PartSizes:
@@ -39,7 +36,7 @@ class PartSizes:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SolveOptions:
-    """The options of :func:`frugalsvm.solving`, which describes them; and three more.
+    """The options of :func:`frugalsvm.solve`, which describes them, and three more.
 
     Only what does not depend on the problem is validated here.
 
@@ -84,13 +81,13 @@ class SolveOptions:
 
     @classmethod
     def among(cls, values: Mapping[str, Any]) -> Self:
-        """Those of the values that are options, e.g. of an estimator's parameters."""
+        """The options among some values, e.g. among an estimator's parameters."""
         return cls(**{name: values[name] for name in cls.names() if name in values})
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all options."""
-        return tuple(one.name for one in fields(cls))
+        return tuple(option.name for option in fields(cls))
 
     @property
     def work(self) -> Effort:
@@ -103,11 +100,11 @@ class SolveOptions:
         return n_threads(self.n_jobs)
 
     def seed(self) -> np.random.SeedSequence:
-        """The seed of a run; a RandomState gives another one each time."""
-        given = self.random_state
-        if isinstance(given, np.random.RandomState):
-            return np.random.SeedSequence(int(given.randint(2**31 - 1)))
-        return np.random.SeedSequence(None if given is None else int(given))
+        """The seed of a run; a RandomState gives a new one each time."""
+        state = self.random_state
+        if isinstance(state, np.random.RandomState):
+            return np.random.SeedSequence(int(state.randint(2**31 - 1)))
+        return np.random.SeedSequence(None if state is None else int(state))
 
 
 def check_limits(
@@ -138,7 +135,8 @@ def n_threads(n_jobs: int | None) -> int:
             "n_jobs must be a number of threads, -1 for one per processor, or None, "
             f"got {n_jobs!r}."
         )
-    return min(thread_count(n_jobs), MAX_THREADS * (os.cpu_count() or 1))
+    # At most four per processor.
+    return min(thread_count(n_jobs), 4 * (os.cpu_count() or 1))
 
 
 def _check_random_state(random_state: Any) -> None:

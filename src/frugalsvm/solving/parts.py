@@ -30,10 +30,8 @@ from .polish import PrimalPoint, ghost_limit, polished, without_ghosts
 from .result import Result
 from .running import RunRequest, checked_support, conclude, run, work_limits
 
-# Accuracy of the weights, and maximum rounds until all samples agree with them.
-FINAL_TOL, MAX_ROUNDS = 1e-8, 30
-# Fraction of the samples that count as near the margin at first.
-NEAR = 0.2
+# Accuracy of the weights.
+FINAL_TOL = 1e-8
 # More than the rounding error of adding a few thousand numbers.
 ROUNDING = 1e-12
 
@@ -41,16 +39,15 @@ ROUNDING = 1e-12
 def is_in_parts(problem: Problem, options: SolveOptions) -> bool:
     """Whether a run is quick enough, and its data large enough, to be done in parts.
 
-    A limit on nodes asks for a tree, and a proved bound that comes with a search is
-    kept: a search is done in parts only if its bound does not matter.
+    A limit on nodes asks for a tree. A search alone is done in parts only if its bound
+    does not matter.
     """
     is_quick = options.effort == "fast" and options.max_nodes is None
-    is_meant = options.method == "auto" or (
+    method_fits = options.method == "auto" or (
         options.method == "swap" and not options.proof
     )
     is_large = problem.source is None and problem.n_samples > options.part_sizes.many
-    is_large &= problem.n_machines == 1
-    return is_quick and is_meant and is_large
+    return is_quick and method_fits and is_large and problem.n_machines == 1
 
 
 def run_in_parts(
@@ -69,7 +66,7 @@ class _PartsRun:
     ----------
     problem : Problem
     request : RunRequest
-        Of the whole problem.
+        The request for the whole problem.
     options : SolveOptions
     monitor : Monitor
     """
@@ -95,18 +92,18 @@ class _PartsRun:
     def run(self) -> Result:
         """The result; the bound is trivial without a proof."""
         problem, stop = self._problem, self._monitor.stop
-        found = self._search()
-        self._offer(found.coef, found.intercept, "part")
+        result = self._search()
+        self._offer(result.coef, result.intercept, "part")
         if not stop.interrupted:
-            self._fit_weights(found.selected)
+            self._fit_weights(result.selected)
         point = np.zeros(problem.n_samples)
         if self._options.proof:
             self._relax_parts(point)
         proved = problem.engine.bound(problem.root_region(), point)
         self._monitor.raise_bound(proved.bound, "parts")
-        return self._conclude(found, proved)
+        return self._conclude(result, proved)
 
-    def _conclude(self, found: Result, proved: DualBound) -> Result:
+    def _conclude(self, part: Result, proved: DualBound) -> Result:
         """The result of the whole, without features that do not matter."""
         problem, monitor = self._problem, self._monitor
         objective, gap_tol = self._model.objective, max(monitor.gap_tol, LEAST_GAP)
@@ -123,8 +120,8 @@ class _PartsRun:
             monitor,
             self._model,
             "parts",
-            Outcome({"parts": self._n_parts}, elites=found.elites),
-            found.counters,
+            Outcome({"parts": self._n_parts}, elites=part.elites),
+            part.counters,
             proved.bound,
             proved.alpha,
             self._request.keep_proof,
@@ -133,7 +130,7 @@ class _PartsRun:
     def _search(self) -> Result:
         """The result of a search on the first part; it proves nothing of the whole."""
         part, request, monitor = self._part(0), self._request, self._monitor
-        names = [one.name for one in fields(SwapOptions)]
+        names = [option.name for option in fields(SwapOptions)]
         inner = replace(
             request,
             method="swap",
@@ -143,8 +140,8 @@ class _PartsRun:
             near=None,
             limits=work_limits(part, self._options),
         )
-        # The observers are told that it goes on, but not how: the figures of a part are
-        # not those of the whole.
+        # Observers are told that the search goes on, but not its figures, as they
+        # belong to a part.
         listener = Monitor(
             monitor.stop, monitor.gap_tol, callback=lambda _: monitor.tick()
         )
@@ -180,8 +177,8 @@ class _PartsRun:
         return self._problem.at_samples(rows, self._problem.C[rows] * self._scale(k))
 
     def _fit_weights(self, selected: np.ndarray) -> None:
-        """The SVM of all samples on the features that were found."""
-        # After a time limit it has a moment more: no model is final without it.
+        """Fit the SVM of all samples on the selected features."""
+        # It may exceed the time limit by a moment: no model is final without it.
         problem = self._problem.watching(self._monitor.stop.urgent_flag)
         support = np.union1d(selected, problem.include).astype(np.int64)
         nothing = np.empty(0, dtype=np.int64)
@@ -191,13 +188,13 @@ class _PartsRun:
             FINAL_TOL,
             FINAL_TOL,
             np.inf,
-            MAX_ROUNDS,
+            30,  # rounds at most, until all samples agree with the weights
             False,
         )
-        answer = problem.engine.solve([task])[0]
+        relaxed = problem.engine.solve([task])[0]
         columns = problem.columns.of(support)
         coef = np.zeros(problem.n_columns)
-        coef[columns] = answer.w[: columns.size]
+        coef[columns] = relaxed.w[: columns.size]
         if np.isfinite(coef).all():
             self._offer(coef, best_intercept(problem, coef), "weights")
 
@@ -205,19 +202,21 @@ class _PartsRun:
         """Where samples far from the margin are likely to stay: 1 inside, -1 beyond."""
         margins = self._problem.margins(self._model.coef, self._model.intercept)
         far = np.abs(1.0 - margins)
-        is_near = far <= np.quantile(far, NEAR)
+        # A fifth of the samples counts as near the margin.
+        is_near = far <= np.quantile(far, 0.2)
         return np.where(is_near, 0, np.where(margins < 1.0, 1, -1)).astype(np.int8)
 
     def _objective_of(self, coef: np.ndarray, intercept: float) -> float:
         """The objective, rounded up, computed in parts to save memory."""
-        problem, used = self._problem, np.flatnonzero(coef)
-        as_given = problem.signed_rows(used) if problem.shift[used].any() else None
+        problem, columns = self._problem, np.flatnonzero(coef)
+        is_shifted = problem.shift[columns].any()
+        unshifted = problem.signed_rows(columns) if is_shifted else None
         sums = []
         for k in range(self._n_parts):
             rows = slice(k, None, self._n_parts)
-            A = problem.A[used, rows] if as_given is None else as_given[:, rows]
+            A = problem.A[columns, rows] if unshifted is None else unshifted[:, rows]
             loss = HingeLoss.of_positive(problem.C[rows])
-            sums.append(loss.objective(A, problem.y[rows], coef[used], intercept))
+            sums.append(loss.objective(A, problem.y[rows], coef[columns], intercept))
         # Each part includes the penalty; the excess subtracted is rounded down.
         penalty = 0.5 * float(coef @ coef) * (1.0 - ROUNDING)
         excess = (self._n_parts - 1) * penalty
@@ -231,7 +230,7 @@ class _PartsRun:
         self._model = PrimalPoint(coef, float(intercept), objective)
         columns = self._problem.columns
         support = columns.used(coef)
-        # The intercept for shifted features is not needed any more, nor a dual point.
+        # The intercept for shifted features and the dual point are not needed any more.
         solution = Solution(
             support, coef[columns.of(support)], float(intercept), np.empty(0), objective
         )

@@ -1,16 +1,16 @@
-"""Ghosts: features whose weights together do not matter.
+"""The last steps of a run: remove ghosts, polish the weights, refit with another C.
 
-An SVM on a budget may leave weights of 1e-10 to features that it has no use for. They
-would count as selected, and be measured, paid for and explained. Their weights become
-exact zeros here, as long as the objective stays the same to within a millionth. Groups
-of columns leave as a whole first, then single columns of those that stay.
+Ghosts are features whose weights together do not matter. An SVM on a budget may leave
+them weights of 1e-10, and they would count as selected, and be measured, paid for and
+explained. Their weights become exact zeros here, as long as the objective stays the
+same to within a millionth. Groups of columns become zero as a whole first, then single
+columns of the remaining groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,16 +28,14 @@ from ..tree.listing import ListedSupport, solve_support
 from .constant import constant_sign, never_predicted
 from .result import Refit, Result, by_machine
 
-# Fraction of the objective that the weights of ghosts change together.
+# Maximum change of the objective by all ghosts together, as a fraction of it.
 GHOST = 1e-6
-# Accuracy of the SVM on the features that stay.
-TOL = 1e-9
 
 
 class PrimalPoint(NamedTuple):
     """A solution in terms of X: weights of all columns, intercept, objective.
 
-    Those of several machines one after the other, with an intercept for each.
+    The weights of several machines follow each other, and each has an intercept.
     """
 
     coef: np.ndarray
@@ -80,11 +78,12 @@ def without_ghosts(
     model : PrimalPoint
         The SVM on its features.
     limit : float
-        The objective stays at most this, see ``ghost_limit``.
+        Upper limit of the objective, see ``ghost_limit``.
     objective_of : callable, default=None
-        Gives the objective of weights and intercept; that of ``problem`` by default.
+        The objective as a function of weights and intercept; that of ``problem`` by
+        default.
     refit : bool, default=True
-        Whether to solve the SVM on the features that stay.
+        Whether to solve the SVM on the remaining features.
 
     Returns
     -------
@@ -94,12 +93,12 @@ def without_ghosts(
     value = problem.objective if objective_of is None else objective_of
     columns = problem.columns
     while True:
-        fewer = _cut(problem, columns, model, limit, value)
-        if fewer is None:
+        smaller = _cut(problem, columns, model, limit, value)
+        if smaller is None:
             break
-        model = _solved(problem, fewer) if refit else fewer
+        model = _solved(problem, smaller) if refit else smaller
     if columns.has_groups:
-        # Not solved again: the SVM would give them such weights once more.
+        # Not solved again: the SVM would return the tiny weights.
         single = Columns.single(columns.n_columns)
         model = _cut(problem, single, model, limit, value) or model
     return model
@@ -112,45 +111,45 @@ def _cut(
     limit: float,
     value: Callable[[np.ndarray, Any], float],
 ) -> PrimalPoint | None:
-    """The model with as many zeros as possible; None if there are no more.
+    """The model with as many zeros as possible; None if nothing can become zero.
 
-    ``columns`` says what becomes zero as a whole.
+    ``columns`` has the groups of columns that become zero as a whole.
     """
     coef = model.coef
     included = columns.used(np.isin(problem.columns.groups, problem.include))
-    used = np.setdiff1d(columns.used(coef), included)
+    ghosts = np.setdiff1d(columns.used(coef), included)
     # The objective is strongly convex: without a weight w it is larger by w^2 / 2.
     least = columns.sums(0.5 * coef**2)
-    used = used[least[used] <= max(limit - model.objective, 0.0)]
+    ghosts = ghosts[least[ghosts] <= max(limit - model.objective, 0.0)]
     sizes = columns.sums(np.abs(coef) * problem.norms)
-    order = used[np.argsort(sizes[used], kind="stable")]
+    order = ghosts[np.argsort(sizes[ghosts], kind="stable")]
     best, low, high = None, 0, order.size
     k = min(1, high)
     while low < high:
-        fewer = coef.copy()
-        fewer[columns.of(order[:k])] = 0.0
-        intercept = best_intercept(problem, fewer)
-        objective = value(fewer, intercept)
+        cut = coef.copy()
+        cut[columns.of(order[:k])] = 0.0
+        intercept = best_intercept(problem, cut)
+        objective = value(cut, intercept)
         if objective <= limit:
-            best, low = PrimalPoint(fewer, intercept, objective), k
+            best, low = PrimalPoint(cut, intercept, objective), k
         elif k == 1:
             break
         else:
             high = k - 1
-        # All at once is the most frequent case, after one.
+        # If one can become zero, mostly all can.
         k = high if k == 1 else (low + high + 1) // 2
     return best
 
 
 def _solved(problem: Problem, model: PrimalPoint) -> PrimalPoint:
     """The SVM on the features of a model, if it is better."""
-    used = problem.columns.used(model.coef)
-    support = np.union1d(used, problem.include).astype(np.int64)
-    solution = Evaluator(problem).solve(support, tol=TOL)
+    selected = problem.columns.used(model.coef)
+    support = np.union1d(selected, problem.include).astype(np.int64)
+    solution = Evaluator(problem).solve(support, tol=1e-9)
     if solution is None:
         return model
-    found = PrimalPoint.of(problem, solution)
-    return min(model, found, key=lambda one: one.objective)
+    svm = PrimalPoint.of(problem, solution)
+    return min(model, svm, key=lambda point: point.objective)
 
 
 # --- Polish: the weights of an SVM in full precision ----------------------------------
@@ -158,20 +157,17 @@ def _solved(problem: Problem, model: PrimalPoint) -> PrimalPoint:
 # A solver ends when its gap is small, and weights may then be wrong from the seventh
 # digit on. On categories and integers many samples lie exactly on the margin, or have
 # the score 0, and such an error would decide which side they are on. So the samples on
-# the margin are found, and the SVM is solved once more with these equations, directly.
+# the margin are identified, and the SVM is solved once more with these equations,
+# directly.
 
-# The objective may be larger by this fraction of it, whatever the gap.
+# The objective may rise by this fraction of it, whatever the gap.
 RISE = 1e-9
-# Weights that matter less than this fraction of the most important one become zero.
+# Weights smaller than this fraction of the largest become zero; both are scaled.
 NOTHING = 1e-9
-# Samples are tried as being on the margin if they are so near it.
+# Distances from the margin up to which samples are tried as being on it.
 NEAR = (1e-4, 1e-6, 1e-8)
-# Solutions of the equations, each of which corrects the rounding of the one before.
-REFINEMENTS = 3
-# Changes of the samples on the margin.
-ROUNDS = 3
-# What differs from combinations of other samples by so little, relatively, follows from
-# them, but for rounding; and by noise in the data.
+# Samples that differ from combinations of others by no more than this, relatively,
+# depend on them: RANK allows for rounding, SAME for noise in the data.
 RANK, SAME = 1e-11, 1e-6
 
 
@@ -190,15 +186,16 @@ def polished(
     model : PrimalPoint
         Nearly the SVM on its features.
     limit : float, default=inf
-        The objective stays at most this, and is at most a billionth larger.
+        Upper limit of the objective, which also rises by at most a billionth.
     objective_of : callable, default=None
-        Gives the objective of weights and intercept; that of ``problem`` by default.
+        The objective as a function of weights and intercept; that of ``problem`` by
+        default.
 
     Returns
     -------
     PrimalPoint
-        With the same features, or fewer, but with all included ones; the same object if
-        there are no better numbers.
+        A model with the same features, or fewer, but with all included ones; the same
+        object if there are no better weights.
     """
     if problem.n_machines > 1:
         return _by_machine(problem, model, limit)
@@ -213,7 +210,7 @@ def polished(
             # Numbers of extreme sizes.
             return model
     coef = np.zeros_like(model.coef)
-    coef[equations.used] = point[:-1]
+    coef[equations.columns] = point[:-1]
     intercept = float(problem.unshifted_intercept(coef, point[-1]))
     objective = value(coef, intercept)
     if objective > min(limit, model.objective + RISE * abs(model.objective)):
@@ -222,13 +219,13 @@ def polished(
 
 
 def _by_machine(problem: Problem, model: PrimalPoint, limit: float) -> PrimalPoint:
-    """The models of several machines, each for itself."""
+    """The models of several machines, polished one by one."""
     parts = [
-        polished(one, PrimalPoint(w, b, one.objective(w, b)))
-        for one, w, b in problem.by_machine(model.coef, model.intercept)
+        polished(part, PrimalPoint(w, b, part.objective(w, b)))
+        for part, w, b in problem.by_machine(model.coef, model.intercept)
     ]
-    coef = np.concatenate([one.coef for one in parts])
-    intercepts = np.array([one.intercept for one in parts])
+    coef = np.concatenate([part.coef for part in parts])
+    intercepts = np.array([part.intercept for part in parts])
     objective = problem.objective(coef, intercepts)
     if objective > limit:
         return model
@@ -238,38 +235,39 @@ def _by_machine(problem: Problem, model: PrimalPoint, limit: float) -> PrimalPoi
 class _Equations:
     """The equations of a model's SVM: its samples on the margin are exactly there.
 
-    A point is its weights and, at the end, its intercept, for shifted columns.
+    A point is an array of weights and, at the end, the intercept for shifted columns.
 
     Parameters
     ----------
     problem : Problem
-        Of one machine.
+        A problem of one machine.
     model : PrimalPoint
     """
 
     def __init__(self, problem: Problem, model: PrimalPoint):
-        self._C, self.used = problem.C, np.flatnonzero(model.coef)
-        w = model.coef[self.used]
+        columns = self.columns = np.flatnonzero(model.coef)
+        self._C, w = problem.C, model.coef[columns]
         assert isinstance(problem.data, SignedData)
-        self._rows, self._y = problem.data.cached_rows(self.used), problem.y
+        self._rows, self._y = problem.data.cached_rows(columns), problem.y
         self._is_free = problem.fit_intercept
-        self.start = np.append(w, model.intercept + w @ problem.shift[self.used])
-        scales = problem.norms[self.used] / np.sqrt(problem.n_samples)
+        self.start = np.append(w, model.intercept + w @ problem.shift[columns])
+        scales = problem.norms[columns] / np.sqrt(problem.n_samples)
         self._scales = np.append(np.where(scales > 0, scales, 1.0), 1.0)
-        stays = np.isin(problem.columns.groups[self.used], problem.include)
-        # What a weight becomes that does not matter.
-        self._nothing = np.append(np.where(stays, w, 0.0), 0.0)
+        is_included = np.isin(problem.columns.groups[columns], problem.include)
+        # Negligible weights become these.
+        self._nothing = np.append(np.where(is_included, w, 0.0), 0.0)
 
     def best(self) -> np.ndarray:
-        """The point with the least objective, of all that were tried."""
-        point, known = self.start, None
-        for _ in range(ROUNDS):
-            counts = self._note_near(point)
-            tries = [] if counts == known else self._solutions(point)
+        """The point with the least objective among all that are tried."""
+        point, previous = self.start, None
+        # Each round may change the samples on the margin.
+        for _ in range(3):
+            counts = self._update_near(point)
+            tries = [] if counts == previous else self._solutions(point)
             better = min(tries, key=self._cost, default=point)
-            if known is not None and not self._cost(better) < self._cost(point):
+            if previous is not None and not self._cost(better) < self._cost(point):
                 break
-            point, known = better, counts
+            point, previous = better, counts
         return point
 
     def _cost(self, point: np.ndarray) -> float:
@@ -278,11 +276,11 @@ class _Equations:
         return float(0.5 * point[:-1] @ point[:-1] + self._C @ loss)
 
     def _gaps(self, point: np.ndarray) -> np.ndarray:
-        """How far samples are below the margin."""
+        """The distances of the samples below the margin."""
         return 1.0 - point[:-1] @ self._rows - point[-1] * self._y
 
     def centred(self, point: np.ndarray) -> np.ndarray:
-        """A point with the intercept in the middle of those that are as good.
+        """A point with the intercept in the middle of all that are equally good.
 
         If the slope of the loss is zero on one side of the intercept, the interval ends
         where it changes, on the margin of a sample.
@@ -301,8 +299,8 @@ class _Equations:
         both = np.isfinite(moves).all()
         return np.append(point[:-1], centre + sum(moves) / 2) if both else point
 
-    def _note_near(self, point: np.ndarray) -> list[tuple[int, int]]:
-        """Note the samples near the margin of a point, and below; return how many."""
+    def _update_near(self, point: np.ndarray) -> list[tuple[int, int]]:
+        """Find the samples near the margin of a point, and below; return how many."""
         gaps = self._gaps(point)
         self._near = [np.abs(gaps) <= near for near in NEAR]
         self._below = [gaps > near for near in NEAR]
@@ -310,14 +308,13 @@ class _Equations:
         return [(int(a.sum()), int(b.sum())) for a, b in pairs]
 
     def _solutions(self, point: np.ndarray) -> list[np.ndarray]:
-        """Points for different sets of samples on the margin of another one."""
-        sizes = np.abs(point) * self._scales
-        matter = sizes > NOTHING * sizes.max()
-        matter[-1] = self._is_free
-        masks = [matter]
-        if not matter[:-1].all():
-            masks.append(np.append(np.ones(self.used.size, bool), self._is_free))
-        found: list[np.ndarray] = []
+        """Points for several sets of samples near the margin of a point."""
+        matters = self._matters(point)
+        matters[-1] = self._is_free
+        masks = [matters]
+        if not matters[:-1].all():
+            masks.append(np.append(np.ones(self.columns.size, bool), self._is_free))
+        points: list[np.ndarray] = []
         before = -1
         for is_near, is_below in zip(self._near, self._below, strict=True):
             # Sets that contain each other differ if their numbers do.
@@ -328,16 +325,16 @@ class _Equations:
             pull = np.append(self._rows @ weights, self._y @ weights)
             near = np.vstack([self._rows[:, is_near], self._y[is_near]])
             for mask in masks:
-                found += self._solved(point, near, pull, mask)
-        return [one for one in map(self._cleaned, found) if self._keeps_signs(one)]
+                points += self._solved(point, near, pull, mask)
+        # Zeros for negligible weights; other weights must keep their signs.
+        points = [np.where(self._matters(v), v, self._nothing) for v in points]
+        signs = self.start[:-1]
+        return [v for v in points if (v[:-1] * signs >= 0).all()]
 
-    def _cleaned(self, point: np.ndarray) -> np.ndarray:
-        """A point with zeros for what does not matter; included features stay."""
+    def _matters(self, point: np.ndarray) -> np.ndarray:
+        """Whether entries of a point are not negligible."""
         sizes = np.abs(point) * self._scales
-        return np.where(sizes > NOTHING * sizes.max(), point, self._nothing)
-
-    def _keeps_signs(self, point: np.ndarray) -> bool:
-        return bool((point[:-1] * self.start[:-1] >= 0).all())
+        return sizes > NOTHING * sizes.max()
 
     def _solved(
         self,
@@ -346,16 +343,16 @@ class _Equations:
         pull: np.ndarray,
         mask: np.ndarray,
     ) -> Iterator[np.ndarray]:
-        """Points for which the samples ``near`` are on the margin.
+        """Points with the samples ``near`` on the margin.
 
-        The SVM is the least ``1/2 ||w||^2 - pull v`` among the points ``v`` for which
-        they are, where ``pull`` is the sum of the samples below the margin.
+        The SVM has the least ``1/2 ||w||^2 - pull v`` of all such points ``v``, where
+        ``pull`` is the sum of the samples below the margin, weighted by C.
         """
         scales = self._scales[mask]
         rows, pull = near[mask] / scales[:, np.newaxis], pull[mask] / scales
-        is_weight = np.flatnonzero(mask) < self.used.size
+        is_weight = np.flatnonzero(mask) < self.columns.size
         squares = np.where(is_weight, scales**-2.0, 0.0)
-        # In units in which all columns are of the same size.
+        # The units are such that all columns are of the same size.
         for M, ones in _independent(rows.T):
             back, free = _inverse(M)
             if not M.size and mask[-1]:
@@ -363,7 +360,8 @@ class _Equations:
                 free = free[:, :-1]
             H = free.T @ (squares[:, np.newaxis] * free)
             v = point[mask] * scales
-            for _ in range(REFINEMENTS):
+            # Each step corrects the rounding of the one before.
+            for _ in range(3):
                 v = v + back @ (ones - M @ v)
                 if free.shape[1]:
                     slope = free.T @ (pull - squares * v)
@@ -376,29 +374,29 @@ class _Equations:
 
 
 def _independent(rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Equations for ``rows @ v = 1`` without those that follow from others.
+    """Equations for ``rows @ v = 1`` that do not follow from others.
 
-    If they contradict each other, there are also those of the least squares, without
+    If the rows contradict each other, also the equations of the least squares, without
     those that nearly follow from others.
     """
     if len(rows) > rows.shape[1]:
-        # On categories there are many copies.
+        # Categories make many equal rows.
         keys = np.round(rows @ np.cos(np.arange(rows.shape[1])), 9)
         rows = rows[np.unique(keys, return_index=True)[1]]
-    rest = rows.copy()
+    residuals = rows.copy()
     chosen: list[int] = []
     sizes: list[float] = []
     for _ in range(min(rows.shape)):
-        i, j = divmod(int(np.abs(rest).argmax()), rest.shape[1])
-        pivot = rest[i, j]
+        i, j = divmod(int(np.abs(residuals).argmax()), rows.shape[1])
+        pivot = residuals[i, j]
         if abs(pivot) <= RANK * (sizes[0] if sizes else 0.0):
             break
         chosen.append(i)
         sizes.append(abs(pivot))
-        rest -= np.outer(rest[:, j] / pivot, rest[i])
+        residuals -= np.outer(residuals[:, j] / pivot, residuals[i])
     M, ones = rows[chosen], np.ones(len(chosen))
     yield M, ones
-    rank = sum(one > SAME * sizes[0] for one in sizes)
+    rank = sum(size > SAME * sizes[0] for size in sizes)
     if rank and np.abs(rows @ (_inverse(M)[0] @ ones) - 1.0).max() > RANK:
         basis = np.linalg.svd(M[:rank])[2][:rank]
         inner = rows @ basis.T
@@ -414,11 +412,10 @@ def _inverse(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (Vt[:rank].T / s) @ U.T, Vt[rank:].T
 
 
-# --- The refit: weights of the selected features, computed with a C of their own ------
+# --- The refit: weights of the selected features for a C of their own -----------------
 #
-# One C does two jobs: how strongly the selection is regularised, and how large the
-# weights are. The SVM on a given set of features is convex, so its dual point proves
-# its optimum.
+# C regularises both the selection and the weights; a refit has a C for the latter. The
+# SVM on given features is convex, so its dual point proves its optimum.
 
 
 def with_refit(problem: Problem, result: Result, C: float) -> Result:
@@ -427,7 +424,7 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     Parameters
     ----------
     problem : Problem
-        The one that was solved.
+        The problem of the result.
     result : Result
     C : float
 
@@ -438,27 +435,30 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     """
     other = problem.with_C(C)
     support = np.union1d(result.selected, problem.include).astype(np.int64)
-    work = partial(_solve, other, support)
-    (found, alpha), _ = supervise(work, StopCondition(), patient=False)
+
+    def solve() -> tuple[ListedSupport, np.ndarray]:
+        with single_threaded_blas():
+            return solve_support(other, support)
+
+    (svm, alpha), _ = supervise(solve, StopCondition(), patient=False)
     columns = problem.columns.of(support)
     coef = np.zeros(problem.n_columns)
-    coef[columns] = found.coef
-    model = PrimalPoint(coef, found.intercept, found.objective)
-    limit = ghost_limit(model.objective, found.bound, 0.0)
+    coef[columns] = svm.coef
+    model = PrimalPoint(coef, svm.intercept, svm.objective)
+    limit = ghost_limit(model.objective, svm.bound, 0.0)
     model = polished(other, without_ghosts(other, model, limit), limit=limit)
     refit = Refit(
         float(C),
         by_machine(problem, model.coef),
         model.intercept,
         model.objective,
-        max(0.0, found.bound),
+        max(0.0, svm.bound),
     )
     proof = result.certificate
     if proof is not None:
-        own = other.blocks(support, model.coef[columns])
         proof = proof.with_refit(
             other.weights,
-            own,
+            other.blocks(support, model.coef[columns]),
             refit.intercept,
             refit.objective,
             refit.lower_bound,
@@ -469,8 +469,3 @@ def with_refit(problem: Problem, result: Result, C: float) -> Result:
     return replace(
         result, refit=refit, certificate=proof, constant=constant, never=never
     )
-
-
-def _solve(problem: Problem, support: np.ndarray) -> tuple[ListedSupport, np.ndarray]:
-    with single_threaded_blas():
-        return solve_support(problem, support)

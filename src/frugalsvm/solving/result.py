@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     # Results are read without the compiler.
     from ..problem.problem import Problem
 
-# Line width of a printed result.
-WIDTH = 76
-
 
 class Status(StrEnum):
     """How a run ended; unless it is ``optimal``, the gap exceeds the tolerance."""
@@ -47,7 +44,7 @@ class Refit:
     coef : ndarray of shape (n_columns,) or (n_machines, n_columns)
     intercept : float or ndarray of shape (n_machines,)
     objective, lower_bound : float
-        Of that SVM, in which the features are given.
+        Objective and bound of that SVM, whose features are fixed.
     """
 
     C: float
@@ -58,12 +55,12 @@ class Refit:
 
     @property
     def gap(self) -> float:
-        """Relative gap between the two."""
+        """Relative gap between objective and bound."""
         return relative_gap(self.objective, self.lower_bound)
 
     @property
     def verdict(self) -> str:
-        """What is known about the weights, as a sentence."""
+        """What is proved about the weights, as a sentence."""
         return (
             f"computed with C = {self.C:g}: on these features, the objective is the "
             f"smallest for that C, to within {100 * self.gap:.2g} %"
@@ -92,15 +89,15 @@ class Result:
         other status it is not. ``feasible`` means that the run finished by itself,
         ``time limit`` and ``node limit`` that it reached a limit set by the user.
     method : str
-        As it was chosen; ``parts`` if very many samples were searched in parts.
+        The method as chosen; ``parts`` if very many samples were searched in parts.
     seconds : float
     counters : dict
         Work done: SVM solves, restarts, interior-point iterations and the like.
     history : list of (seconds, objective, lower_bound)
         One entry per improvement of either.
-    dual_point : ndarray of shape (n_kept_samples,)
-        The best single alpha, feasible in exact arithmetic. It proves ``lower_bound``
-        unless a tree proved more.
+    dual_point : ndarray of shape (n_samples,)
+        The best single alpha, for the samples of positive weight, feasible in exact
+        arithmetic. It proves ``lower_bound`` unless a tree proved more.
     reported_bound : float or None
         The bound claimed by a third-party solver, if one ran.
     certificate : Certificate or None
@@ -109,8 +106,8 @@ class Result:
         Good supports found by the search, best first; ``solve(..., warm=result)``
         starts from them.
     message : str
-        Why a third-party solver failed, if it did; objective and bound are those
-        reached before.
+        Why a third-party solver failed, if it did; objective and bound are from before
+        the failure.
     refit : Refit or None
         The weights for another C, if they were asked for. Everything above belongs to
         the C that selected the features.
@@ -121,7 +118,7 @@ class Result:
         With several machines, those whose score is the largest for no sample, so that
         their class is never predicted.
     groups : ndarray of int of shape (n_columns,) or None
-        The feature that each column belongs to; None if each column is one.
+        The feature that each column belongs to; None if each column is a feature.
     """
 
     objective: float
@@ -179,11 +176,11 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What is known about the model, as a sentence.
+        """What is proved about the model, as a sentence.
 
-        That it predicts one class only comes first.
+        It begins with a warning if the model predicts one class only.
         """
-        first = "" if self.constant is None else f"{self._constant_words}; "
+        first = "" if self.constant is None else f"{self._constant_alert}; "
         if self.never:
             numbers = ", ".join(map(str, self.never))
             first = f"never predicts class {numbers} of {len(self.coef)}; "
@@ -200,7 +197,7 @@ class Result:
         )
 
     @property
-    def _constant_words(self) -> str:
+    def _constant_alert(self) -> str:
         return (
             f"constant model, of no use: it predicts {self.constant:+d} for all samples"
         )
@@ -248,7 +245,7 @@ class Result:
         alert: str | None = None,
         classes: Sequence[str] | None = None,
     ) -> str:
-        """The same, with names of classes, and words for a model that is of no use."""
+        """The display with names of classes, and an alert for a model of no use."""
         n_columns = self.coef.shape[-1]
         if names is None:
             names = [f"x{j}" for j in range(n_columns)]
@@ -269,29 +266,29 @@ class Result:
         if self.message:
             pairs.append(("message", self.message))
         if alert is None and self.constant is not None:
-            alert = self._constant_words
+            alert = self._constant_alert
         columns = self.selected_columns
         return markup.box(
             f"{self._size} features",
             "" if alert is None else markup.alert(alert),
             self._weights_table([str(names[j]) for j in columns], classes),
-            markup.facts([*self._intercept(), *pairs]),
+            markup.facts([self._intercept(), *pairs]),
             markup.sparkline(self.history),
         )
 
     def _weights_table(self, names: list[str], classes: Sequence[str] | None) -> str:
-        """The selected columns with their weights, those of each machine beside."""
+        """The selected columns with their weights, one column for each machine."""
         weights = self.coef[..., self.selected_columns]
         if weights.ndim == 1:
             return markup.weights_table(names, weights.tolist())
         heads = map(str, range(len(weights))) if classes is None else classes
         return markup.weights_by_class(names, list(heads), weights.T.tolist())
 
-    def _intercept(self) -> list[tuple[str, str]]:
+    def _intercept(self) -> tuple[str, str]:
         """The intercept, or those of several machines, as a fact."""
         values = np.ravel(self.intercept).tolist()
         name = "intercept" if len(values) == 1 else "intercepts"
-        return [(name, ", ".join(f"{b:+.4g}" for b in values))]
+        return name, ", ".join(f"{b:+.4g}" for b in values)
 
     def __str__(self) -> str:
         work = ", ".join(
@@ -313,7 +310,7 @@ class Result:
         if self.message:
             lines.append(("message", self.message))
         if self.constant is not None:
-            # The verdict says so; it leads.
+            # The verdict warns of it, so it comes first.
             lines.sort(key=lambda line: line[0] != "verdict")
         return "\n".join(_table_row(*line) for line in lines)
 
@@ -324,6 +321,6 @@ def by_machine(problem: Problem, coef: np.ndarray) -> np.ndarray:
 
 
 def _table_row(name: str, text: str) -> str:
-    """A label with text beside it; long texts are wrapped."""
-    words = wrap(text, WIDTH) if name in ("verdict", "weights") else [text]
-    return f"{name:<12} " + f"\n{'':13}".join(words)
+    """A label with text beside it; sentences are wrapped."""
+    lines = wrap(text, 76) if name in ("verdict", "weights") else [text]
+    return f"{name:<12} " + f"\n{'':13}".join(lines)

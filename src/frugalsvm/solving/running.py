@@ -29,22 +29,19 @@ from .result import Result, Status, by_machine
 
 # Accuracy of the final SVM on the selected features.
 FINAL_TOL = 1e-12
-# Finalists this much worse than the best one, relatively, cannot be better in the end:
-# far more than the error of an objective in a search.
-CLOSE = 1e-4
 # Methods whose work is set by the effort; the others have their own stopping rules.
 BY_EFFORT = ("auto", "swap")
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run, prepared: the options as they apply to a problem.
+    """The options of a run, checked and completed for its problem.
 
     Attributes
     ----------
     method : str
     options : Options
-        Of the method.
+        The options of the method.
     n_jobs : int
         Threads.
     seed : SeedSequence
@@ -75,13 +72,13 @@ class RunRequest:
         """Check the options that depend on the problem."""
         method = options.method
         find_method(method).check(problem)
-        given = dict(options.method_options or {})
+        method_options = dict(options.method_options or {})
         limits = work_limits(problem, options)
         if method in BY_EFFORT:
-            given = {"patience": options.work.patience} | given
+            method_options = {"patience": options.work.patience} | method_options
         return cls(
             method,
-            check_method(method, given, problem.n_features),
+            check_method(method, method_options, problem.n_features),
             options.threads,
             options.seed(),
             checked_support(problem, options.initial_support),
@@ -116,29 +113,26 @@ def work_limits(problem: Problem, options: SolveOptions) -> dict[str, Any]:
 
     A run begins like those of smaller efforts: it goes to their limits first.
     """
-    method, given = options.method, options.method_options or {}
+    method, method_options = options.method, options.method_options or {}
     if method not in BY_EFFORT:
         return {}
     has_tree_limit = method == "auto" and options.max_nodes is None
-    if "patience" in given:
+    if "patience" in method_options:
         limits = _tree_limits(options.work, has_tree_limit)
-        return {"stages": (Stage(given["patience"], np.inf, *limits),)}
+        return {"stages": (Stage(method_options["patience"], np.inf, *limits),)}
     size = n_searched(problem)
     stages = [
         Stage(
-            one.patience,
-            search_limit(one, problem, size, options.search_share),
-            *_tree_limits(one, has_tree_limit),
+            effort.patience,
+            search_limit(effort, problem, size, options.search_share),
+            *_tree_limits(effort, has_tree_limit),
         )
-        for one in efforts_up_to(options.effort)
+        for effort in efforts_up_to(options.effort)
     ]
     last = stages[-1]
-    # Without a limit of the effort a tree grows at once.
-    before = stages[:-1] if has_tree_limit or method == "swap" else []
-    within = [
-        Stage(*(min(pair) for pair in zip(astuple(one), astuple(last), strict=True)))
-        for one in before
-    ]
+    # A tree that the effort does not limit grows at once.
+    smaller = stages[:-1] if has_tree_limit or method == "swap" else []
+    within = [Stage(*map(min, astuple(stage), astuple(last))) for stage in smaller]
     return {"stages": (*within, last), "is_by_effort": True}
 
 
@@ -152,8 +146,8 @@ def search_limit(
 ) -> float:
     """Work limit of a swap search on a number of samples, or on all."""
     size = min(problem.max_features, problem.n_features)
-    an_svm = svm_work(problem.n_samples if n_samples is None else n_samples, size)
-    return max(share * effort.search_work, effort.least_svms * an_svm)
+    per_svm = svm_work(problem.n_samples if n_samples is None else n_samples, size)
+    return max(share * effort.search_work, effort.least_svms * per_svm)
 
 
 def _finish(context: Context, method: str, outcome: Outcome) -> Result:
@@ -164,13 +158,13 @@ def _finish(context: Context, method: str, outcome: Outcome) -> Result:
     root_bound, point = _root_proof(context, final)
     bound = max(root_bound, outcome.bound)
     counters = {"relaxation iterations": context.relaxation.iterations}
-    # Of each finalist, so that a larger effort does not end with a larger objective.
+    # All finalists, so that a larger effort does not end with a larger objective.
     models = []
     for _, model in finals:
         limit = ghost_limit(model.objective, bound, max(monitor.gap_tol, LEAST_GAP))
-        few = without_ghosts(problem, model, limit, refit=not monitor.should_stop())
-        models.append(polished(problem, few, limit=limit))
-    model = min(models, key=lambda one: one.objective)
+        smaller = without_ghosts(problem, model, limit, refit=not monitor.should_stop())
+        models.append(polished(problem, smaller, limit=limit))
+    model = min(models, key=lambda point: point.objective)
     return conclude(
         problem, monitor, model, method, outcome, counters, root_bound, point,
         context.keep_proof,
@@ -212,7 +206,7 @@ def conclude(
         proof = build_certificate(
             problem, coef, intercept, objective, bound, nodes, root_point
         )
-    own = problem.machine_columns
+    columns = problem.machine_columns
     return Result(
         objective=objective,
         lower_bound=bound,
@@ -231,38 +225,40 @@ def conclude(
         elites=outcome.elites,
         constant=constant_sign(problem, coef, intercept),
         never=never_predicted(problem, coef, intercept),
-        groups=own.groups if own.has_groups else None,
+        groups=columns.groups if columns.has_groups else None,
     )
 
 
 def _finals(context: Context) -> list[tuple[Solution, PrimalPoint]]:
-    """The finalists and their models, with recomputed objectives."""
+    """The finalists, also solved more accurately if time permits, and their models."""
     assert context.incumbent.solution is not None
     context.keep_finalist()
-    close = context.incumbent.objective * (1.0 + CLOSE)
-    finalists = [one for one in context.finalists if one.objective <= close]
-    supports = {one.key: one.support for one in finalists}
-    polished = [_polished(context, one) for one in supports.values()]
-    finals = [one for one in polished if one is not None] + finalists
-    return [(one, PrimalPoint.of(context.problem, one)) for one in finals]
-
-
-def _polished(context: Context, support: np.ndarray) -> Solution | None:
-    """The SVM on a support, solved more accurately if time permits."""
-    if context.monitor.should_stop():
-        return None
-    return Evaluator(context.problem).solve(support, tol=FINAL_TOL)
+    # Others cannot be better in the end: errors of a search's objectives are smaller.
+    largest = context.incumbent.objective * (1.0 + 1e-4)
+    finalists = [final for final in context.finalists if final.objective <= largest]
+    supports = {final.key: final.support for final in finalists}
+    accurate = []
+    for support in supports.values():
+        if context.monitor.should_stop():
+            break
+        solution = Evaluator(context.problem).solve(support, tol=FINAL_TOL)
+        if solution is not None:
+            accurate.append(solution)
+    return [
+        (final, PrimalPoint.of(context.problem, final))
+        for final in accurate + finalists
+    ]
 
 
 def _root_proof(context: Context, final: Solution) -> tuple[float, np.ndarray]:
-    """Best bound that a single dual point proves, and that point."""
+    """The best bound that a single dual point proves, and that point."""
     problem = context.problem
     # If all features fit, the dual point of the solution is the better one.
     best, proof = -np.inf, final.alpha
     for alpha in (context.relaxation.alpha, final.alpha):
-        found = problem.engine.bound(problem.root_region(), alpha)
-        if found.bound > best:
-            best, proof = found.bound, found.alpha
+        proved = problem.engine.bound(problem.root_region(), alpha)
+        if proved.bound > best:
+            best, proof = proved.bound, proved.alpha
     return best, proof
 
 
@@ -306,8 +302,7 @@ def _near(problem: Problem, warm: Result | None) -> np.ndarray | None:
     """The dual point of a result, if it has the same samples."""
     if warm is None or warm.dual_point is None:
         return None
-    fits = warm.dual_point.size == problem.n_samples
-    return warm.dual_point if fits else None
+    return warm.dual_point if warm.dual_point.size == problem.n_samples else None
 
 
 def _warm_supports(problem: Problem, warm: Result | None) -> list[np.ndarray]:

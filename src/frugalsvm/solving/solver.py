@@ -28,7 +28,7 @@ from .parts import is_in_parts, run_in_parts
 from .result import Result
 from .running import RunRequest, run
 
-# --- What is compiled before a run, and by which of two processes ---------------------
+# --- Compilation before a run, in two processes ---------------------------------------
 
 
 def ensure_compiled(
@@ -48,7 +48,7 @@ def ensure_compiled(
 
 
 def ensure_batches(problem: Problem, options: Options) -> None:
-    """Compile what batches need, if a tree may relax nodes in batches."""
+    """Compile the kernels of batches, if a tree may relax nodes in batches."""
     if may_batch(problem, options):
         compilation.ensure("batches", branch_and_bound.warm_up)
 
@@ -62,9 +62,9 @@ def may_batch(problem: Problem, options: Options) -> bool:
 
 
 def warm_up_beside(stop: StopCondition) -> None:
-    """Compile what does not contain the kernel that takes longest.
+    """Compile the kernels that do not contain the one that takes longest.
 
-    That one solves relaxations and SVMs; it is left to the other process.
+    That kernel solves relaxations and SVMs; it is left to the other process.
     """
     tempering.warm_up(stop)
     problem = compilation.tiny_problem()
@@ -75,12 +75,7 @@ def warm_up_beside(stop: StopCondition) -> None:
     most_gaining(free, values, values, 1)
 
 
-# --- solve: run a method on a problem and return its Result ---------------------------
-
-# Maximum number of nodes of a warm-up run.
-REHEARSAL_NODES = 20
-# Unsuccessful restarts of a warm-up run.
-REHEARSAL_PATIENCE = 2
+# --- The run --------------------------------------------------------------------------
 
 
 def solve(
@@ -184,14 +179,14 @@ class Interruptible(NamedTuple):
 def run_interruptible(
     problem: Problem, options: SolveOptions, hold: Hold | None = None
 ) -> Interruptible:
-    """``solve`` that also reports Ctrl-C; compilation is not timed.
+    """``solve`` that also reports Ctrl-C.
 
-    A hold begins after it.
+    Compilation is not timed, and ``hold`` begins after it.
     """
     request = RunRequest.of(problem, options)
     in_parts = is_in_parts(problem, options)
-    needed = "swap" if in_parts else options.method
-    ensure_compiled(problem, request.options, needed, partial(rehearse, needed))
+    method = "swap" if in_parts else options.method
+    ensure_compiled(problem, request.options, method, partial(rehearse, method))
     monitor = Monitor(
         StopCondition(options.time_limit),
         options.gap_tol,
@@ -207,7 +202,7 @@ def run_interruptible(
 
 
 def run_or_raise(problem: Problem, options: SolveOptions) -> Result:
-    """``solve`` as a step of something larger, which Ctrl-C ends as a whole."""
+    """``solve`` as a step of a larger computation, which Ctrl-C ends as a whole."""
     outcome = run_interruptible(problem, options)
     if outcome.was_interrupted:
         raise KeyboardInterrupt
@@ -217,18 +212,18 @@ def run_or_raise(problem: Problem, options: SolveOptions) -> Result:
 def rehearse(method: str, stop: StopCondition) -> Result:
     """Run a method on a tiny problem, so that everything it needs is compiled.
 
-    Options are its own: those of the user may ask for hours of work.
+    The user's options do not apply: they may ask for hours of work.
     """
     problem = compilation.tiny_problem()
-    taken = {field.name for field in fields(find_method(method).options)}
-    chosen = {"patience": REHEARSAL_PATIENCE} if "patience" in taken else {}
-    options = check_method(method, chosen, problem.n_features)
+    names = {field.name for field in fields(find_method(method).options)}
+    method_options = {"patience": 2} if "patience" in names else {}
+    options = check_method(method, method_options, problem.n_features)
     request = RunRequest(
         method,
         options,
         n_jobs=1,
         seed=np.random.SeedSequence(0),
-        max_nodes=REHEARSAL_NODES,
+        max_nodes=20,
         keep_proof=True,
     )
     return run(problem, request, Monitor(stop))

@@ -16,12 +16,12 @@ from frugalsvm.paper.models import (
     dscomp,
     weight_bounds,
 )
-from frugalsvm.paper.models import bound_problem as programs_module
 from tests.paper.models.instances import SMALL, cancer_problem, random_problem
 from tests.reference import brute_force, random_data, supports
 
 FORMS = ("tight", "printed")
-# The package exports a function of the same name.
+# The package exports functions of the same names.
+programs_module = import_module("frugalsvm.paper.models.bound_problem")
 weights_module = import_module("frugalsvm.paper.models.weight_bounds")
 
 

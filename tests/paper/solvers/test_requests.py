@@ -218,7 +218,7 @@ def test_ctrl_c_works_after_a_solver_that_replaces_the_handler():
     write = ctypes.pythonapi.PyOS_setsig
     write.restype, write.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p]
     before = read(signal.SIGINT)
-    with bridge.kept_interrupt():
+    with bridge.preserved_interrupt_handler():
         write(signal.SIGINT, None)
         assert read(signal.SIGINT) is None
     assert read(signal.SIGINT) == before

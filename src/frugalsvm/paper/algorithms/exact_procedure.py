@@ -7,7 +7,6 @@ again with the ranking of its solution; exchange features of K.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,17 +24,14 @@ from .kernel_search import rank_features
 from .semi_relaxation import SemiRelaxation, solve_semi_relaxation
 from .subproblem import LEAST_SECONDS, ask_solver, check_available
 
-# --- The set K of the exact procedure: the binary features of the next iteration ------
-
-# A feature leaves K after this many consecutive semi-relaxed solutions without it.
-LAST_ITERATIONS = 2
+# --- The set K: the binary features of the next iteration -----------------------------
 
 
 class BinarySet:
     """The set K and its updates: K+ joins, K- leaves, and no K is solved twice.
 
     A subset of an earlier K cannot raise the bound, since SR-DLMP(K) grows with K. If
-    the paper's rule leads to such a set, nothing is dropped, and if that is not enough,
+    the paper's rule leads to such a set, no feature leaves, and if that is not enough,
     more features join. So the procedure terminates, at the latest when K has all
     features.
 
@@ -63,7 +59,7 @@ class BinarySet:
         return len(self.idle) == self.candidates.size
 
     def update(self, u: np.ndarray, ranked: np.ndarray, s: int) -> None:
-        """Exchange features after SR-DLMP(K) was solved.
+        """Exchange features after SR-DLMP(K) has been solved.
 
         Parameters
         ----------
@@ -75,10 +71,11 @@ class BinarySet:
             Number of the least binary features that join.
         """
         self.visited.append(frozenset(self.idle))
-        kept = {j: 0 if u[j] < 0.5 else t + 1 for j, t in self.idle.items()}
+        idle = {j: 0 if u[j] < 0.5 else t + 1 for j, t in self.idle.items()}
         joining = least_binary(u, ranked[~np.isin(ranked, self.features)])
-        grown = kept | dict.fromkeys(joining[:s].tolist(), 0)
-        following = {j: t for j, t in grown.items() if t < LAST_ITERATIONS}
+        grown = idle | dict.fromkeys(joining[:s].tolist(), 0)
+        # A feature leaves after two consecutive semi-relaxed solutions without it.
+        following = {j: t for j, t in grown.items() if t < 2}
         if self._was_visited(following):
             following = grown
         for start in range(s, joining.size, s):
@@ -93,12 +90,12 @@ class BinarySet:
 
 def least_binary(u: np.ndarray, ranked: np.ndarray) -> np.ndarray:
     """Ranked features by ``u_j - u_j^2``, largest first; ties as ranked."""
-    # Rounded like the ranking: differences below that are noise.
+    # Rounded like the ranking: smaller differences are noise.
     fractionality = np.round(u[ranked] - u[ranked] ** 2, 6)
     return ranked[np.argsort(-fractionality, kind="stable")]
 
 
-# --- The exact procedure, the paper's Algorithm 4: a sequence of SR-DLMP(K) -----------
+# --- The procedure --------------------------------------------------------------------
 
 #: The solvers of SR-DLMP(K).
 SEMI_SOLVERS = ("native", "scip", "copt")
@@ -153,9 +150,9 @@ class ExactProcedure:
     bound : float
         The bound proved by the best tree.
     nodes : list of Node or None
-        That tree, if proofs are kept.
+        The nodes of that tree, if proofs are kept.
     reported_bound : float or None
-        The best claim of another solver.
+        The best bound claimed by another solver.
     hit_limit : str or None
     counters : dict
     sets : list of ndarray
@@ -188,7 +185,7 @@ class ExactProcedure:
 
     @property
     def best(self) -> Solution:
-        """The incumbent, which must exist before the procedure runs."""
+        """The incumbent; it must exist before the procedure runs."""
         solution = self.monitor.incumbent.solution
         assert solution is not None
         return solution
@@ -201,7 +198,7 @@ class ExactProcedure:
         ranked : ndarray of int
             Features that may be chosen, best first.
         start : Solution or None
-            The user's.
+            The user's start.
         """
         self.strategy(ranked, start, self._half_the_time())
         K = BinarySet(self.best.support, self.problem.candidates)
@@ -219,7 +216,7 @@ class ExactProcedure:
         self.counters |= self.strategy.subproblems.counters
 
     def _half_the_time(self) -> float:
-        """Seconds for an upper bound: half of the time left."""
+        """Seconds for an upper bound: half of the remaining time."""
         stop = self.monitor.stop
         return 0.5 * (stop.time_limit - stop.seconds)
 
@@ -251,7 +248,7 @@ class ExactProcedure:
             self.best,
             gap_tol=self.monitor.gap_tol,
             should_stop=self.monitor.should_stop,
-            watch=self._watch(),
+            watch=self._after_nodes,
             keep_proof=self.keep_proof,
             max_nodes=self.max_nodes - self.counters["nodes"],
             max_bytes=1e6 * self.options.max_megabytes,
@@ -260,17 +257,12 @@ class ExactProcedure:
             self.bound, self.nodes = semi.bound, semi.nodes
         return semi
 
-    def _watch(self) -> Callable[[Frontier, int], None]:
-        monitor = self.monitor
-
-        def watch(frontier: Frontier, n_new: int) -> None:
-            self.counters["nodes"] += n_new
-            monitor.count_nodes(n_new, len(frontier))
-            # The monitor keeps the largest bound, so it never decreases.
-            monitor.raise_bound(frontier.bound)
-            monitor.tick()
-
-        return watch
+    def _after_nodes(self, frontier: Frontier, n_new: int) -> None:
+        self.counters["nodes"] += n_new
+        self.monitor.count_nodes(n_new, len(frontier))
+        # The monitor keeps the largest bound, so it never decreases.
+        self.monitor.raise_bound(frontier.bound)
+        self.monitor.tick()
 
     def _solve_model(self, K: np.ndarray) -> SemiRelaxation:
         """SR-DLMP(K) by another solver, whose claims never become the proved bound."""
@@ -286,14 +278,14 @@ class ExactProcedure:
             should_stop=monitor.should_stop,
         )
         model = sr_dlmp(problem, K.tolist(), M)
-        left = monitor.stop.seconds_left
-        if left < LEAST_SECONDS:
+        seconds = monitor.stop.seconds_left
+        if seconds < LEAST_SECONDS:
             return unsolved
         answer = ask_solver(
             monitor,
             model,
             self.options.semi_solver,
-            left,
+            seconds,
             max(0.1 * monitor.gap_tol, 1e-8),
         )
         if answer is None:
@@ -303,7 +295,7 @@ class ExactProcedure:
             self.reported_bound = max(claim for claim in claims if claim is not None)
         if answer.status != "optimal":
             return unsolved
-        # For M, features outside K count with their weights.
+        # A feature outside K is as important as its weight.
         return SemiRelaxation(
             -np.inf,
             answer.objective,

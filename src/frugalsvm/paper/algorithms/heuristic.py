@@ -28,9 +28,7 @@ from .subproblem import SubproblemSolver
 
 #: The upper-bound strategies by name.
 STRATEGIES = ("kernel-search", "local-search")
-# Accuracy of the second relaxation, which only ranks features.
-RANKING_TOL = 1e-6
-# Minimum time left to start the second relaxation.
+# Minimum remaining time to start the second relaxation.
 LEAST_SECONDS = 1.0
 
 
@@ -81,7 +79,7 @@ class HeuristicOptions(StrategyOptions):
 
 
 class Strategy:
-    """An upper-bound strategy with its parameters: run it on any ranking.
+    """An upper-bound strategy with its parameters, to be run on rankings.
 
     Parameters
     ----------
@@ -103,7 +101,7 @@ class Strategy:
         start: Solution | None = None,
         time_limit: float = np.inf,
     ) -> Solution | None:
-        """The best solution found; ``start`` if a ranking was tried before."""
+        """The best solution of a search; ``start`` if the ranking was tried before."""
         key = ranked.tobytes()
         if key in self._done:
             return start
@@ -132,7 +130,7 @@ def heuristic(
     ranked : ndarray of int
         Features that may be chosen, best first.
     start : Solution or None
-        The user's.
+        The user's start.
     """
     strategy = Strategy(problem, monitor, options)
     best = strategy(ranked, start)
@@ -152,8 +150,8 @@ def second_ranking(
 ) -> np.ndarray | None:
     """Features by the u of DSCoMP, or None if its big-M is too large to help.
 
-    A valid M is at least the largest weight of the known solution. If that is already
-    too large, M need not be computed.
+    A valid M is at least the largest weight of the best solution. If that is already
+    too large, M is not computed.
     """
     stop = monitor.stop
     if stop.seconds_left < LEAST_SECONDS or best.support.size == 0:
@@ -172,17 +170,13 @@ def second_ranking(
             stacklevel=2,
         )
         return None
-    left = monitor.stop.seconds_left
+    # The relaxation only ranks features, so it need not be accurate.
     relaxation = relax(
-        problem,
-        "DSCoMP",
-        M=M,
-        tol=RANKING_TOL,
-        time_limit=left if np.isfinite(left) else None,
+        problem, "DSCoMP", M=M, tol=1e-6, time_limit=_remaining_seconds(monitor)
     )
     monitor.log(f"DSCoMP with M = {M:.4g}")
     if not np.isfinite(relaxation.value):
-        # Stopped early: there is no u to rank by.
+        # It stopped early and has no u to rank by.
         return None
     return rank_features(problem, relaxation.u, relaxation.squares)
 
@@ -203,14 +197,18 @@ def _big_m(
     # Imported here: bound problems need CVXPY.
     from ..models.weight_bounds import big_m
 
-    left = monitor.stop.seconds_left
     if any(find_spec(package) is None for package in ("cvxpy", "clarabel")):
         max_programs = 0
     return big_m(
         problem,
         upper_bound,
         max_programs=max_programs,
-        time_limit=left if np.isfinite(left) else None,
+        time_limit=_remaining_seconds(monitor),
         should_stop=monitor.should_stop,
         useful_below=limit,
     )
+
+
+def _remaining_seconds(monitor: Monitor) -> float | None:
+    seconds = monitor.stop.seconds_left
+    return seconds if np.isfinite(seconds) else None

@@ -1,8 +1,9 @@
-"""Kernel Search, the paper's Algorithm 2: groups of features and a lasting kernel.
+"""The paper's searches: Local Search (Algorithm 1) and Kernel Search (Algorithm 2).
 
-Every group of features is joined with the kernel, the features kept so far. CoP of the
-union is solved with two cuts: the objective must not exceed the upper bound,
-and at least one feature of the group must be selected.
+Local Search solves CoP(K) for the best-ranked features. Kernel Search divides the
+ranked features into groups and joins each with the kernel, the features that good
+solutions used. CoP of the union is solved with two cuts: the objective must not exceed
+the upper bound, and at least one feature of the group must be selected.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...search.parameters import DEFAULTS
 from .restricted import Restricted
 from .subproblem import SubproblemOptions, SubproblemSolver
 
-# --- Local Search, the paper's Algorithm 1: FS-SVM on the k + B best-ranked features --
+# --- Local Search: FS-SVM on the k + B best-ranked features ---------------------------
 
 
 @dataclass(frozen=True)
@@ -70,23 +71,23 @@ def local_search(
     Returns
     -------
     Solution or None
-        None if there was no time to find any.
+        None if the time was too short for any.
     """
     K = first_features(subproblems.problem, ranked, k)
     upper_bound, support = np.inf, K[: subproblems.problem.max_features]
     if start is not None:
         K = np.union1d(K, start.support)
         upper_bound, support = start.objective, start.support
-    found = subproblems.solve(
+    solution = subproblems.solve(
         K, upper_bound=upper_bound, start=support, time_limit=time_limit
     ).solution
-    if found is not None:
-        subproblems.monitor.incumbent.offer(found, "local search")
-    return better(start, found)
+    if solution is not None:
+        subproblems.monitor.incumbent.offer(solution, "local search")
+    return better(start, solution)
 
 
 def first_features(problem: Problem, ranked: np.ndarray, k: int) -> np.ndarray:
-    """The included features and the best ranked ones, ``k + B`` together."""
+    """The included features and the best-ranked ones, ``k + B`` in all."""
     room = problem.max_features - problem.include.size
     return np.concatenate([problem.include, ranked[: room + k]])
 
@@ -100,9 +101,6 @@ def better(first: Solution | None, second: Solution | None) -> Solution | None:
 
 # --- Rankings of the features by a relaxed solution u, and the groups of kernel search
 
-# Closer values of u count as equal, given the accuracy of interior points.
-SAME_U = 1e-6
-
 
 def rank_features(problem: Problem, u: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """The features that may be chosen, by increasing u.
@@ -111,24 +109,25 @@ def rank_features(problem: Problem, u: np.ndarray, squares: np.ndarray) -> np.nd
     point, then by index.
     """
     features = problem.candidates
-    rounded = np.round(u[features] / SAME_U)
+    # Closer values of u count as equal, given the accuracy of interior points.
+    rounded = np.round(u[features] / 1e-6)
     return features[np.lexsort((features, -squares[features], rounded))]
 
 
 def prefer(first: np.ndarray, ranked: np.ndarray) -> np.ndarray:
-    """A ranking that begins with given features; others follow as ranked."""
+    """A ranking that begins with the features ``first``; others follow as ranked."""
     usable = first[np.isin(first, ranked)]
     return np.concatenate([usable, ranked[~np.isin(ranked, usable)]])
 
 
 def make_groups(ranked: np.ndarray, rho: int, spread: bool = False) -> list[np.ndarray]:
-    """Groups of rho consecutive features; the last one has the remainder, too.
+    """Groups of rho consecutive features; the last one also has the remainder.
 
     With ``spread``, each group has features of all ranks instead.
 
-    N is the floor of n / rho as in the paper's algorithm, and the last group has the
-    remaining features as in its text, so up to 2 rho - 1 of them. n is the number of
-    ranked features: constant ones, which cannot help, are not among them.
+    The number of groups is the floor of n / rho as in the paper's algorithm, and the
+    last group has the remaining features as in its text, so up to 2 rho - 1 of them. n
+    is the number of ranked features, without constant ones, which cannot help.
     """
     if ranked.size == 0:
         return []
@@ -139,17 +138,7 @@ def make_groups(ranked: np.ndarray, rho: int, spread: bool = False) -> list[np.n
     return np.split(ranked, ends)
 
 
-# --- Kernel Search, the paper's Algorithm 2: groups of features and a lasting kernel --
-
-# A feature leaves the kernel after this many consecutive solutions without it.
-LAST_ITERATIONS = 2
-# With a limit on the run, a subproblem may take twice its equal share of the time left:
-# the last groups get their turn, and easy ones leave time to the others.
-TIMES_EQUAL_PART = 2.0
-# Fraction of the time left that every pass but the last may take.
-PASS_PART = 0.2
-# Groups grow by this factor from pass to pass.
-GROWTH = 2
+# --- Kernel Search: groups of features and a lasting kernel ---------------------------
 
 
 @dataclass(frozen=True)
@@ -217,9 +206,9 @@ class Kernel:
     Attributes
     ----------
     solution : Solution or None
-        The last one accepted; the kernel contains its features.
+        The last accepted solution; the kernel contains its features.
     best : Solution or None
-        The one of smallest objective.
+        The solution of smallest objective.
     idle : dict of int to int
         For each feature of the kernel, the number of consecutive accepted solutions
         without it. Subproblems without a solution do not count.
@@ -240,13 +229,13 @@ class Kernel:
         return np.inf if self.best is None else self.best.objective
 
     def accept(self, solution: Solution) -> None:
-        """Add the features of the solution, and drop those unused for too long."""
+        """Add the features of the solution, and drop those that two in turn lack."""
         self.solution = solution
         self.best = better(self.best, solution)
-        used = set(solution.support.tolist())
-        for j in self.idle.keys() | used:
-            self.idle[j] = 0 if j in used else self.idle[j] + 1
-        self.idle = {j: t for j, t in self.idle.items() if t < LAST_ITERATIONS}
+        support = set(solution.support.tolist())
+        for j in self.idle.keys() | support:
+            self.idle[j] = 0 if j in support else self.idle[j] + 1
+        self.idle = {j: t for j, t in self.idle.items() if t < 2}
 
 
 def kernel_search(
@@ -280,7 +269,7 @@ def kernel_search(
     Returns
     -------
     Solution or None
-        The best solution; None if there was no time to find any.
+        The best solution; None if the time was too short for any.
     """
     kernel = Kernel()
     if start is not None:
@@ -289,15 +278,16 @@ def kernel_search(
     stop = monitor.stop
     end = min(stop.time_limit, stop.seconds + time_limit)
     size, before = rho, kernel.upper_bound
-    for left in reversed(range(passes)):
-        groups = make_groups(ranked, size, spread=(passes - left) % 2 == 0)
-        part = PASS_PART if left else 1.0
-        pass_end = stop.seconds + part * (end - stop.seconds)
-        _one_pass(subproblems, kernel, groups, pass_end, watch)
+    for number in range(1, passes + 1):
+        groups = make_groups(ranked, size, spread=number % 2 == 0)
+        # Every pass but the last may take a fifth of the remaining time.
+        share = 0.2 if number < passes else 1.0
+        pass_end = stop.seconds + share * (end - stop.seconds)
+        _try_groups(subproblems, kernel, groups, pass_end, watch)
         if monitor.should_stop():
             break
         if len(groups) > 1:
-            size *= GROWTH
+            size *= 2
             continue
         if not kernel.upper_bound < before * (1.0 - DEFAULTS.min_improvement):
             break
@@ -305,7 +295,7 @@ def kernel_search(
     return kernel.best
 
 
-def _one_pass(
+def _try_groups(
     subproblems: Subproblems,
     kernel: Kernel,
     groups: list[np.ndarray],
@@ -314,8 +304,8 @@ def _one_pass(
 ) -> None:
     monitor = subproblems.monitor
     for k, group in enumerate(groups, 1):
-        seconds = monitor.stop.seconds
-        if monitor.should_stop() or seconds >= end:
+        remaining = end - monitor.stop.seconds
+        if monitor.should_stop() or remaining <= 0:
             break
         # In a further pass the kernel may hold features of the group.
         new = group[~np.isin(group, kernel.features)]
@@ -326,7 +316,9 @@ def _one_pass(
             upper_bound=kernel.upper_bound,
             group=new,
             start=None if kernel.solution is None else kernel.solution.support,
-            time_limit=TIMES_EQUAL_PART * (end - seconds) / (len(groups) - k + 1),
+            # Twice an equal share: the last groups get their turn, and easy groups
+            # leave time to the others.
+            time_limit=2.0 * remaining / (len(groups) - k + 1),
         )
         if outcome.solution is not None:
             kernel.accept(outcome.solution)

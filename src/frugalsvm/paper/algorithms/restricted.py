@@ -1,9 +1,9 @@
 """CoP(K) by the native tree: FS-SVM on the features K, with the cuts of kernel search.
 
-The cut ``objective <= UB`` is the value that bounds must not exceed. The cut that at
-least one feature of a group is selected is a union of branches: the first feature of
-the group in; the first out and the second in; and so on. The remaining branch, with all
-of them out, is never explored.
+The cut ``objective <= UB`` limits the bounds of nodes. The cut that at least one
+feature of a group is selected is a union of branches: the first feature of the group
+in; the first out and the second in; and so on. The remaining branch, with all of them
+out, is never explored.
 """
 
 from __future__ import annotations
@@ -29,13 +29,8 @@ from ...tree.node import Node
 # --- Swap searches for CoP(K): solutions for trees that are too large to finish -------
 #
 # The first search ignores the cut that one feature of a group is selected: often the
-# best solution has one. Otherwise there is one search for each feature of the group,
-# with that feature forced, and the best of them continues with restarts.
-
-# Patience of the search if nodes are cheap, as the tree will finish soon.
-LEAST_PATIENCE = 30
-# Maximum patience, as for a whole problem.
-MOST_PATIENCE = 250
+# best solution satisfies it. Otherwise there is one search for each feature of the
+# group, with that feature forced, and the best of them continues with restarts.
 
 
 class GroupSearch:
@@ -44,11 +39,11 @@ class GroupSearch:
     Parameters
     ----------
     problem : Problem
-        On the features of K.
+        A problem with the features of K only.
     group : array of int or None
         Features of which at least one must be selected.
     start : array of int
-        Support of a solution to start from.
+        Support of the first solution.
     should_stop : callable
 
     Attributes
@@ -67,8 +62,10 @@ class GroupSearch:
         self._problem = problem
         self._group = group
         self._start = start
-        patience = LEAST_PATIENCE * node_cost(problem.n_features)
-        self._options = SwapOptions(patience=int(min(patience, MOST_PATIENCE)))
+        # Little patience if nodes are cheap, as the tree will finish soon; at most that
+        # for a whole problem.
+        patience = min(30 * node_cost(problem.n_features), 250)
+        self._options = SwapOptions(patience=int(patience))
         self._should_stop = should_stop
         self._search: RestartSearch | None = None
         self._has_seeded = group is None
@@ -79,7 +76,7 @@ class GroupSearch:
         """Whether the patience is used up."""
         return self._is_exhausted() and (self._has_seeded or self._best() is not None)
 
-    def go_on(self) -> Solution | None:
+    def advance(self) -> Solution | None:
         """Continue the search; return the best solution within the cut so far."""
         with ThreadPoolExecutor(1) as pool:
             if self._search is None:
@@ -105,11 +102,12 @@ class GroupSearch:
     def _restart(self, search: RestartSearch, pool: ThreadPoolExecutor) -> None:
         before = search.counters["SVM solves"]
         search.pool = pool
-        # Without tempering: the subtree has no work to compare it with.
+        # No tempering: the subtree has no work to compare it with.
         search.restart(0.0)
         self.n_solves += search.counters["SVM solves"] - before
 
     def _seed(self, pool: ThreadPoolExecutor) -> RestartSearch | None:
+        """The best of the searches with one feature of the group forced."""
         assert self._group is not None
         budget = self._problem.root_region().budget
         reachable = self._group[self._problem.costs[self._group] <= budget]
@@ -144,7 +142,7 @@ class GroupSearch:
 Watch = Callable[[Frontier, int], None]
 
 
-class Watching(Policy):
+class ReportingPolicy(Policy):
     """Reports each branching, and never descends from solutions found at nodes."""
 
     def __init__(self, watch: Watch):
@@ -163,7 +161,7 @@ class Watching(Policy):
 
 
 def make_subtree(solver: NodeSolver, watch: Watch, **limits: Any) -> BestFirstTree:
-    """A tree to which initial nodes are to be added.
+    """A tree without nodes: the caller adds the initial ones.
 
     Parameters
     ----------
@@ -180,28 +178,24 @@ def make_subtree(solver: NodeSolver, watch: Watch, **limits: Any) -> BestFirstTr
     return BestFirstTree(
         lambda: solver,
         solver.incumbent,
-        Watching(watch),
+        ReportingPolicy(watch),
         should_stop=solver.should_stop,
         **limits,
     )
 
 
 def grow(tree: BestFirstTree, solver: NodeSolver) -> None:
-    """Search, and report the nodes since the last branching, too."""
+    """Search, and also report the nodes since the last branching."""
     tree.run()
     tree.policy.grown(tree, solver)
 
 
-# --- CoP(K) by the native tree: FS-SVM on the features K, with cuts of kernel search --
+# --- The solution of CoP(K) -----------------------------------------------------------
 
 # Relative gap to which subproblems are solved.
 SUBPROBLEM_GAP = 1e-6
 # Relative tolerance of UB, since solves are inexact.
 TIE = 1e-6
-# Nodes before the swap search begins: easy trees finish earlier.
-SEARCH_AFTER = 60
-# SVM solves of the swap search per cheap node.
-SEARCH_RATE = 0.5
 
 
 @dataclass(frozen=True)
@@ -211,8 +205,8 @@ class Restricted:
     Attributes
     ----------
     solution : Solution or None
-        The best one, in the numbering of the whole problem; None if there is none
-        within the cuts, or none was found before the stop.
+        The best solution, in the numbering of the whole problem; None if the cuts
+        admit none, or if the search was stopped before the first.
     complete : bool
         Whether the search was completed.
     n_nodes : int
@@ -261,22 +255,25 @@ class _RestrictedSearch:
         return self.subtree.is_exhausted
 
     def _start_group(self, group: np.ndarray) -> bool:
+        """Add a node for each feature of the group; return False if stopped."""
         root = self.solver.root
         if root.k == 0:
             return True
-        rest = Node.root(root)
+        node = Node.root(root)
         for feature in group[self.problem.costs[group] <= root.budget]:
             if self.solver.should_stop():
                 return False
-            inside, rest = self.solver.split_off(rest, int(feature))
+            inside, node = self.solver.split_off(node, int(feature))
             self.subtree.add(self.solver, inside)
         return True
 
     def _after_nodes(self, frontier: Frontier, n_new: int) -> None:
-        rate = SEARCH_RATE * node_cost(self.problem.n_features)
-        due = rate * (self.subtree.n_nodes - SEARCH_AFTER)
+        # Half an SVM solve of the search for each cheap node after the first 60: easy
+        # trees have finished by then.
+        rate = 0.5 * node_cost(self.problem.n_features)
+        due = rate * (self.subtree.n_nodes - 60)
         if self.search.n_solves < due and not self.search.is_idle:
-            solution = self.search.go_on()
+            solution = self.search.advance()
             if solution is not None:
                 self.incumbent.offer(solution)
         self._watch(n_new)
@@ -319,15 +316,16 @@ def solve_restricted(
     features = features.astype(np.int64)
     if features.size == 0:
         return _without_features(problem, upper_bound, group)
-    places = None
     if group is not None:
-        inside = group[np.isin(group, features)]
-        places = np.searchsorted(features, inside)
-    small = problem.restrict(features)
-    limit = upper_bound * (1.0 + TIE)
+        group = np.searchsorted(features, group[np.isin(group, features)])
     first = features[:0] if start is None else np.intersect1d(start, features)
     search = _RestrictedSearch(
-        small, limit, places, np.searchsorted(features, first), should_stop, watch
+        problem.restrict(features),
+        upper_bound * (1.0 + TIE),
+        group,
+        np.searchsorted(features, first),
+        should_stop,
+        watch,
     )
     complete = search.run()
     solution = search.incumbent.solution

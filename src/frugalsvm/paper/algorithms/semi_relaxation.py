@@ -1,8 +1,8 @@
 """SR-DLMP(K) by the native tree, which branches only on the features of K.
 
-Outside K the perspective relaxation stays, so a node in which K is decided is a leaf.
-The bounds of the leaves also bound FS-SVM: K determines the supports of a leaf, and the
-relaxation of the rest only weakens its bound.
+Outside K the perspective relaxation remains, so a node in which K is decided is a leaf.
+The bounds of the leaves also bound FS-SVM: relaxing the features outside K only weakens
+the bound of a leaf.
 """
 
 from __future__ import annotations
@@ -23,11 +23,6 @@ from ...tree.evaluation import NodeSolver
 from ...tree.node import Node
 from .restricted import grow, make_subtree
 
-# A node is worth rounding if its z on K are this close to 0 or 1.
-NEARLY_BINARY = 0.05
-# Otherwise, one in this many open nodes is rounded.
-ROUND_PERIOD = 16
-
 
 @dataclass(frozen=True)
 class SemiRelaxation:
@@ -38,15 +33,15 @@ class SemiRelaxation:
     bound : float
         Lower bound of FS-SVM, from dual points; minus infinity if another solver ran.
     value : float
-        Objective of the best solution of SR-DLMP(K); infinite if none is known, e.g.
-        because none is better than the given solution of FS-SVM.
+        Objective of the best solution of SR-DLMP(K); infinite without a solution, e.g.
+        because none is better than that of FS-SVM.
     u, squares : ndarrays of shape (n_features,)
-        Of that solution, or of the root if there is none.
+        Those of that solution, or of the root if there is none.
     complete : bool
         Whether the search was completed.
     n_nodes : int
     nodes : list of Node or None
-        The whole tree, if proofs are kept.
+        The nodes of the tree, if proofs are kept.
     reported_bound : float or None
         The bound claimed by another solver.
     hit_limit : str or None
@@ -75,7 +70,7 @@ class BinaryFeatures:
     Attributes
     ----------
     value : float
-        Of the best solution of SR-DLMP(K) so far.
+        Objective of the best solution of SR-DLMP(K) so far.
     best : RelaxationResult or None
         That solution.
     at_root : RelaxationResult or None
@@ -100,26 +95,24 @@ class BinaryFeatures:
         decision[~self._binary[region.free]] = OPEN
         return decision
 
-    def relaxed(self, found: RelaxationResult) -> None:
+    def relaxed(self, result: RelaxationResult) -> None:
         """Store the relaxation of the root."""
         if self.at_root is None:
-            self.at_root = found
+            self.at_root = result
 
     def round(
-        self, solver: NodeSolver, region: Region, found: RelaxationResult
+        self, solver: NodeSolver, region: Region, result: RelaxationResult
     ) -> Region | None:
-        """Round z on K, at regular intervals and whenever z is nearly binary."""
+        """Round z on K at every 16th open node, and whenever z is nearly binary."""
         self._n_open += 1
-        due = self._n_open % ROUND_PERIOD == 1
-        if not (due or self.wants_finer(region, found)):
+        due = self._n_open % 16 == 1
+        if not (due or self.wants_finer(region, result)):
             return None
         K = self.branchable(region)
-        chosen = K[found.z[K] > 0.5]
-        chosen = chosen[np.argsort(-found.z[chosen], kind="stable")][: region.k]
-        if np.isfinite(region.budget):
-            spent = solver.problem.costs[chosen].sum()
-            if spent > region.budget:
-                return None
+        chosen = K[result.z[K] > 0.5]
+        chosen = chosen[np.argsort(-result.z[chosen], kind="stable")][: region.k]
+        if solver.problem.costs[chosen].sum() > region.budget:
+            return None
         forced = np.concatenate([region.forced, chosen])
         key = np.sort(forced).tobytes()
         if key in self._rounded:
@@ -127,16 +120,16 @@ class BinaryFeatures:
         self._rounded.add(key)
         return solver.region_of(forced, region.free[~self._binary[region.free]])
 
-    def wants_finer(self, region: Region, found: RelaxationResult) -> bool:
+    def wants_finer(self, region: Region, result: RelaxationResult) -> bool:
         """Whether z is nearly binary on K, so the relaxation is nearly a solution."""
-        z = found.z[self.branchable(region)]
-        return bool((np.minimum(z, 1.0 - z) <= NEARLY_BINARY).all())
+        z = result.z[self.branchable(region)]
+        return bool((np.minimum(z, 1.0 - z) <= 0.05).all())
 
-    def solved(self, solver: NodeSolver, found: RelaxationResult) -> None:
+    def solved(self, solver: NodeSolver, result: RelaxationResult) -> None:
         """Take a relaxation in which K is decided: a solution of SR-DLMP(K)."""
         # A relaxation that stopped early may lack some of the features it needs.
-        if found.primal < self.value and not solver.should_stop():
-            self.value, self.best = found.primal, found
+        if result.primal < self.value and not solver.should_stop():
+            self.value, self.best = result.primal, result
             solver.incumbent.lower_cutoff(self.value)
 
 
@@ -160,7 +153,7 @@ def solve_semi_relaxation(
     K : array of int
         Features whose u is binary.
     solution : Solution
-        Of FS-SVM; nodes that cannot be better are pruned.
+        A solution of FS-SVM; nodes that cannot be better are pruned.
     gap_tol : float, default=1e-4
         Relative gap to which SR-DLMP(K) is solved, and at which nodes are no better
         than ``solution``.
@@ -194,7 +187,7 @@ def solve_semi_relaxation(
     tree.add(solver, solver.make_root())
     grow(tree, solver)
     best = kind.best or kind.at_root
-    # If there is neither, all features fit: a plain SVM.
+    # Without either, all features fit: a plain SVM.
     return SemiRelaxation(
         bound=tree.frontier.bound,
         value=kind.value,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...problem.problem import Problem
-from ...problem.solution import Solution
 from ...problem.validation import Options, check_choice, check_seconds
 from ...run.monitor import Monitor
 from ...search.evaluator import Evaluator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The solvers of CoP(K).
 COP_SOLVERS = ("native", "scip", "gurobi")
-# Minimum time left to start a third-party solver.
+# Minimum remaining time to start a third-party solver.
 LEAST_SECONDS = 0.05
 
 
@@ -47,7 +46,7 @@ class SubproblemOptions(Options):
 
 
 class SubproblemSolver:
-    """Solves one CoP(K) after the other.
+    """Solves CoP(K) for one K after another.
 
     Parameters
     ----------
@@ -61,8 +60,8 @@ class SubproblemSolver:
     Attributes
     ----------
     counters : dict
-        Subproblems started, those completed (optimal, or proved to have no solution),
-        and nodes.
+        Numbers of subproblems started, of those completed (optimal, or proved to have
+        no solution), and of nodes.
     """
 
     def __init__(
@@ -154,18 +153,14 @@ class SubproblemSolver:
         complete = answer.status in ("optimal", "infeasible")
         if "u" not in answer.variables:
             return Restricted(None, complete)
+        # The weights are those of the native SVM on the solver's support.
         support = np.flatnonzero(answer.variables["u"] < 0.5)
-        solution = self._refit(support)
+        solution = Evaluator(problem).solve(support, tol=0.1 * SUBPROBLEM_GAP)
+        assert solution is not None
         limit = upper_bound * (1.0 + TIE)
         if not problem.admits(support) or solution.objective > limit:
             return Restricted(None, complete)
         return Restricted(solution, complete)
-
-    def _refit(self, support: np.ndarray) -> Solution:
-        """The native SVM on the support chosen by a solver; other output is ignored."""
-        solution = Evaluator(self.problem).solve(support, tol=0.1 * SUBPROBLEM_GAP)
-        assert solution is not None
-        return solution
 
 
 def ask_solver(
@@ -197,13 +192,13 @@ def ask_solver(
         )
         return None
     if answer.status == "interrupted" and not monitor.should_stop():
-        # Some solvers catch Ctrl-C themselves; it is meant for the whole run.
+        # Some solvers catch Ctrl-C themselves, but it must end the whole run.
         monitor.stop.interrupt()
     return answer
 
 
 def check_available(solver: str) -> None:
-    """Raise early, not in the middle of a run, if a solver is not installed."""
+    """Raise an error before a run begins if its solver is not installed."""
     from ..solvers import SolverNotAvailable, missing_package
 
     missing = missing_package(solver)

@@ -1,4 +1,4 @@
-"""ElasticNetSVC: a penalty on features instead of a budget."""
+"""ElasticNetSVC, with a penalty on features instead of a budget, and its path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from ...estimators import parameters as may_be
+from ...estimators import parameters as constraints
 from ...estimators.base import BinaryLinearClassifier, all_or_nothing
 from ...estimators.parameters import Constraint, check_parameters
 from ...kernels.bounds import repair_dual
@@ -23,29 +23,23 @@ from ..methods import require_plain
 from ..models.formulations import elastic_net_svm
 from ..solvers import SolverFailed, SolverNotAvailable, missing_package
 
-# --- EN-SVM, the SVM with an elastic-net penalty, for one or many values of alpha -----
+# --- EN-SVM, the SVM with an elastic-net penalty, for several values of alpha ---------
 #
 #     min 1/2 ||w||^2 + alpha ||w||_1 + C sum hinge
 #
 # Its dual is ``max 1'a - 1/2 sum_j max(0, |c_j| - alpha)^2`` over ``0 <= a <= C`` with
 # ``y'a = 0`` and ``c = A a``, and ``w_j = sign(c_j) max(0, |c_j| - alpha)``: features
 # with ``|c_j| <= alpha`` are out. So Clarabel solves the program on a working set, all
-# features are priced by one product with the data, missing ones join, and the gap
+# features are priced by one product with the data, missing features join, and the gap
 # between primal and dual value over *all* features is the stopping criterion. Along a
-# path of alphas, largest first, each starts from the working set implied by the last
-# dual point.
+# path of alphas, largest first, each solve starts from the working set implied by the
+# last dual point.
 
 SOLVER = "clarabel"
 # Clarabel solves to a hundredth of the gap, but not beyond its own accuracy.
 SMALLEST_TOLERANCE = 1e-9
 # Features whose |c_j| exceeds alpha by less than this have only noise as weights.
 SAME_AS_ALPHA = 1e-6
-# Minimum number of features that join the working set at a time.
-LEAST_GROWTH = 50
-# Features that join a larger working set at a time, as a fraction of its size.
-GROWTH = 0.5
-# Maximum number of rounds, to guarantee termination.
-MOST_ROUNDS = 100
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,7 @@ class ElasticNet:
         Recomputed from the weights.
     lower_bound : float
         Dual value over all features.
-    dual_point : ndarray of shape (n_kept_samples,)
+    dual_point : ndarray of shape (n_samples,)
     programs : int
         Programs that Clarabel solved.
     largest_program : int
@@ -96,32 +90,29 @@ def solve_path(
 ) -> Iterator[ElasticNet]:
     """Solutions for decreasing alphas, each warm-started from the previous one."""
     require_plain("EN-SVM", problem)
-    point = _first_point(problem)
+    # The dual point of w = 0, with balanced classes.
+    y, C = problem.y, problem.C
+    point = repair_dual(np.array(C), y, C, problem.fit_intercept)
     for alpha in alphas:
         solution = _solve(problem, float(alpha), tol, point)
         point = solution.dual_point
         yield solution
 
 
-def _first_point(problem: Problem) -> np.ndarray:
-    """The dual point of w = 0, with balanced classes."""
-    y, C = problem.y, problem.C
-    return repair_dual(np.array(C), y, C, problem.fit_intercept)
-
-
 def _solve(problem: Problem, alpha: float, tol: float, point: np.ndarray) -> ElasticNet:
     working = np.empty(0, dtype=np.int64)
     best = _evaluate(problem, alpha, np.zeros(problem.n_features), point)
-    for programs in range(1, MOST_ROUNDS):
+    # The number of rounds is limited to guarantee termination.
+    for programs in range(1, 100):
         missing = _missing(problem, alpha, best.dual_point, working)
         if missing.size == 0 and programs == 1:
-            # The dual point of w = 0 is not unique: any feature leads to another one.
+            # The dual point of w = 0 is not unique: any feature leads to another.
             missing = problem.candidates[:1]
         if best.gap <= tol or missing.size == 0:
             break
         working = np.union1d(working, missing)
-        found = _solve_on(problem, alpha, tol, working)
-        best = _merge(best, found, programs, working.size)
+        solution = _solve_on(problem, alpha, tol, working)
+        best = _merge(best, solution, programs, working.size)
     return _with_exact_zeros(problem, tol, best)
 
 
@@ -131,19 +122,19 @@ def _with_exact_zeros(problem: Problem, tol: float, best: ElasticNet) -> Elastic
     An interior point leaves small weights on the others. Setting them to zero
     changes margins, so the loss would rise by more than the gap.
     """
-    used = np.flatnonzero(best.coef)
-    if best.alpha == 0 or used.size == 0:
+    features = np.flatnonzero(best.coef)
+    if best.alpha == 0 or features.size == 0:
         return best
-    products = np.abs(problem.A[used] @ best.dual_point)
-    support = used[products > best.alpha * (1.0 + SAME_AS_ALPHA)]
+    products = np.abs(problem.A[features] @ best.dual_point)
+    support = features[products > best.alpha * (1.0 + SAME_AS_ALPHA)]
     if support.size == 0:
-        nothing = np.zeros(problem.n_features)
-        found = _evaluate(problem, best.alpha, nothing, best.dual_point)
+        zeros = np.zeros(problem.n_features)
+        solution = _evaluate(problem, best.alpha, zeros, best.dual_point)
     else:
-        found = _solve_on(problem, best.alpha, tol, support)
+        solution = _solve_on(problem, best.alpha, tol, support)
     return replace(
-        found,
-        lower_bound=max(best.lower_bound, found.lower_bound),
+        solution,
+        lower_bound=max(best.lower_bound, solution.lower_bound),
         dual_point=best.dual_point,
         programs=best.programs + 1,
         largest_program=best.largest_program,
@@ -156,15 +147,16 @@ def _missing(
     """Violated features outside the working set, the most violated first."""
     outside = np.setdiff1d(problem.candidates, working)
     values = np.abs(problem.A[outside] @ point)
-    wanted = np.flatnonzero(values > alpha * (1.0 + SAME_AS_ALPHA))
-    most = max(LEAST_GROWTH, int(GROWTH * working.size))
-    return outside[wanted[np.argsort(-values[wanted], kind="stable")[:most]]]
+    violated = np.flatnonzero(values > alpha * (1.0 + SAME_AS_ALPHA))
+    # The working set grows by half, and by 50 at least.
+    most = max(50, int(0.5 * working.size))
+    return outside[violated[np.argsort(-values[violated], kind="stable")[:most]]]
 
 
 def _solve_on(
     problem: Problem, alpha: float, tol: float, working: np.ndarray
 ) -> ElasticNet:
-    """The program on some of the features, its values over all of them."""
+    """Solve the program on some of the features; evaluate it on all."""
     model = elastic_net_svm(problem, alpha, working.tolist())
     answer = model.solve(SOLVER, tolerance=max(0.01 * tol, SMALLEST_TOLERANCE))
     if "w" not in answer.variables:
@@ -180,7 +172,7 @@ def _solve_on(
 def _evaluate(
     problem: Problem, alpha: float, coef: np.ndarray, point: np.ndarray
 ) -> ElasticNet:
-    """Best intercept, primal value, and dual value over all features."""
+    """Weights with the best intercept, their objective, and the dual value."""
     b = best_intercept(problem, coef)
     excess = np.maximum(np.abs(problem.A[problem.candidates] @ point) - alpha, 0.0)
     bound = float(point.sum() - 0.5 * excess @ excess)
@@ -188,29 +180,28 @@ def _evaluate(
     return ElasticNet(alpha, coef, b, objective, bound, point, 0, 0)
 
 
-def _merge(best: ElasticNet, found: ElasticNet, programs: int, size: int) -> ElasticNet:
-    """The better weights and bound of two results, and the latest dual point."""
-    weights = found if found.objective <= best.objective else best
+def _merge(
+    best: ElasticNet, latest: ElasticNet, programs: int, size: int
+) -> ElasticNet:
+    """The better weights and bound of two solutions, and the latest dual point."""
+    weights = latest if latest.objective <= best.objective else best
     return replace(
         weights,
-        lower_bound=max(best.lower_bound, found.lower_bound),
-        dual_point=found.dual_point,
+        lower_bound=max(best.lower_bound, latest.lower_bound),
+        dual_point=latest.dual_point,
         programs=programs,
         largest_program=max(best.largest_program, size),
     )
 
 
-# --- Checks of the optional dependencies of the baselines -----------------------------
+# --- The estimator and the path -------------------------------------------------------
 
 
 def require_solver(estimator: object, solver: str) -> None:
-    """Raise an error that says what to install, before any work is done."""
+    """Raise an error that says what to install, if an estimator's solver is missing."""
     missing = missing_package(solver)
     if missing is not None:
         raise SolverNotAvailable(f"{type(estimator).__name__} runs on {missing}")
-
-
-# --- ElasticNetSVC: a penalty on features instead of a budget -------------------------
 
 
 class ElasticNetSVC(BinaryLinearClassifier):
@@ -260,7 +251,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
     lower_bound_ : float
         Dual value: no model is better than this.
     gap_ : float
-        Relative gap between the two.
+        Relative gap between objective and bound.
     n_iter_ : int
         Programs solved by Clarabel.
     n_features_in_ : int
@@ -269,7 +260,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
 
     See Also
     --------
-    elastic_net_path : Many values of alpha, each one warm-started.
+    elastic_net_path : Many values of alpha, each warm-started.
 
     Examples
     --------
@@ -283,11 +274,11 @@ class ElasticNetSVC(BinaryLinearClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "alpha": may_be.NOT_NEGATIVE,
-        "C": may_be.POSITIVE,
-        "tol": may_be.POSITIVE,
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
+        "alpha": constraints.NOT_NEGATIVE,
+        "C": constraints.POSITIVE,
+        "tol": constraints.POSITIVE,
+        "class_weight": constraints.CLASS_WEIGHT,
+        "fit_intercept": constraints.BOOLEAN,
     }
 
     def __init__(
@@ -346,10 +337,8 @@ class ElasticNetSVC(BinaryLinearClassifier):
         """Solutions for alphas in decreasing order."""
         check_parameters(self)
         for alpha in alphas:
-            may_be.NOT_NEGATIVE.check("alpha", alpha)
+            constraints.NOT_NEGATIVE.check("alpha", alpha)
         require_solver(self, "clarabel")
-        # Imported here, so that importing this module does not load compiled kernels.
-
         data, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._encode(labels)
         problem = Problem(
@@ -398,7 +387,7 @@ class ElasticNetPath(NamedTuple):
 def elastic_net_path(
     X: ArrayLike, y: ArrayLike, *, alphas: ArrayLike | None = None, **parameters: Any
 ) -> ElasticNetPath:
-    r"""EN-SVM for many values of :math:`\alpha`, each one warm-started.
+    r"""EN-SVM for many values of :math:`\alpha`, each warm-started.
 
     Parameters
     ----------
@@ -409,7 +398,7 @@ def elastic_net_path(
     alphas : array-like, default=None
         Values of alpha; the paper's :math:`2^0, 2^1, \dots, 2^{10}` by default.
     **parameters
-        Of :class:`ElasticNetSVC`, except ``alpha``.
+        Parameters of :class:`ElasticNetSVC`, except ``alpha``.
 
     Returns
     -------
@@ -419,12 +408,12 @@ def elastic_net_path(
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"alphas must be a list of numbers, got {alphas!r}.")
     descending = np.sort(values)[::-1]
-    found = ElasticNetSVC(**parameters)._path(X, y, descending.tolist())
+    path = ElasticNetSVC(**parameters)._path(X, y, descending.tolist())
     return ElasticNetPath(
         descending,
-        np.array([one.coef for one in found]),
-        np.array([one.intercept for one in found]),
-        np.array([one.objective for one in found]),
-        np.array([one.lower_bound for one in found]),
-        np.array([one.programs for one in found]),
+        np.array([solution.coef for solution in path]),
+        np.array([solution.intercept for solution in path]),
+        np.array([solution.objective for solution in path]),
+        np.array([solution.lower_bound for solution in path]),
+        np.array([solution.programs for solution in path]),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ...estimators import parameters as may_be
+from ...estimators import parameters as constraints
 from ...estimators.base import (
     BinaryLinearClassifier,
     all_or_nothing,
@@ -20,6 +20,7 @@ from ...problem.problem import Problem
 from ...run.monitor import Monitor, relative_gap
 from ...run.stopping import StopCondition
 from .elastic_net import require_solver
+from .l1_search import solve_l1
 
 METHODS = ("exact", "kernel-search")
 
@@ -43,7 +44,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
         -M_j v_j \le w_j \le M_j v_j,\; e^\top v \le B,\; v \in \{0, 1\}^n,
 
     it is solved by HiGHS (``pip install 'frugalsvm[paper]'``). With the objective UB of
-    a known solution, a dual point :math:`\alpha` of the linear relaxation and
+    a solution, a dual point :math:`\alpha` of the linear relaxation and
     :math:`c = A\alpha`, valid limits are
 
     .. math::
@@ -95,8 +96,8 @@ class L1FrugalSVC(BinaryLinearClassifier):
         The lower bound claimed by HiGHS, if the exact method got that far; it is not
         verified.
     status_ : str
-        ``optimal`` if the better of the two bounds is within ``gap_tol``, ``time
-        limit``, ``solver failed`` or ``feasible``.
+        ``optimal`` if the better of both bounds is within ``gap_tol``, ``time limit``,
+        ``solver failed`` or ``feasible``.
     n_iter_ : int
         Programs solved.
     n_features_in_ : int
@@ -121,15 +122,15 @@ class L1FrugalSVC(BinaryLinearClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": may_be.optional(may_be.integer(0)),
-        "C": may_be.POSITIVE,
-        "method": may_be.one_of(METHODS),
-        "rho": may_be.integer(1),
-        "gap_tol": may_be.NOT_NEGATIVE,
-        "time_limit": may_be.optional(may_be.POSITIVE),
-        "subproblem_time_limit": may_be.optional(may_be.POSITIVE),
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
+        "max_features": constraints.optional(constraints.integer(0)),
+        "C": constraints.POSITIVE,
+        "method": constraints.one_of(METHODS),
+        "rho": constraints.integer(1),
+        "gap_tol": constraints.NOT_NEGATIVE,
+        "time_limit": constraints.optional(constraints.POSITIVE),
+        "subproblem_time_limit": constraints.optional(constraints.POSITIVE),
+        "class_weight": constraints.CLASS_WEIGHT,
+        "fit_intercept": constraints.BOOLEAN,
     }
 
     def __init__(
@@ -188,7 +189,13 @@ class L1FrugalSVC(BinaryLinearClassifier):
                 fit_intercept=self.fit_intercept,
             )
             monitor = Monitor(StopCondition(self.time_limit), self.gap_tol)
-            outcome = self._run(problem, monitor)
+            outcome = solve_l1(
+                problem,
+                monitor,
+                self.rho,
+                self.subproblem_time_limit,
+                self.method == "exact",
+            )
             solution = outcome.solution
             self.coef_ = np.zeros((1, problem.n_features))
             self.coef_[0, solution.support] = solution.w
@@ -204,13 +211,6 @@ class L1FrugalSVC(BinaryLinearClassifier):
         if monitor.stop.failure is not None:
             warnings.warn(f"the fit ended early: {monitor.stop.failure}", stacklevel=2)
         return self
-
-    def _run(self, problem: Problem, monitor: Monitor) -> Any:
-        # Imported here, so that importing this module does not load compiled kernels.
-        from .l1_search import l1_exact, l1_kernel_search
-
-        run = l1_exact if self.method == "exact" else l1_kernel_search
-        return run(problem, monitor, self.rho, self.subproblem_time_limit)
 
     def _status(self, monitor: Monitor, is_cut_short: bool) -> str:
         claim = -np.inf if self.reported_bound_ is None else self.reported_bound_

@@ -1,4 +1,4 @@
-"""l1-FS-SVM of Labbé, Martínez-Merino and Rodríguez-Chía, exactly and by search.
+"""l1-FS-SVM of Labbé, Martínez-Merino and Rodríguez-Chía, exact and by kernel search.
 
     min ||w||_1 + C sum xi   s.t.  margins,  |w_j| <= M_j v_j,  sum v <= B,  v binary
 
@@ -20,7 +20,7 @@ from ...problem.solution import Solution
 from ...run.monitor import Monitor, relative_gap
 from ...search.evaluator import best_intercept
 from ..algorithms.kernel_search import better, kernel_search
-from ..algorithms.restricted import TIE, Restricted
+from ..algorithms.restricted import SUBPROBLEM_GAP, TIE, Restricted
 from ..algorithms.subproblem import LEAST_SECONDS, ask_solver
 from ..models.formulations import l1_fs_svm, l1_svm
 from ..solvers.base import Request
@@ -29,19 +29,8 @@ from ..solvers.highs import largest_differences
 SOLVER = "highs"
 # Accuracy of linear programs.
 LP_TOL = 1e-9
-# Relative gap of the subproblems of kernel search.
-SUBPROBLEM_GAP = 1e-6
-# Weights of the relaxation that differ by less than this fraction of the largest are
-# equal.
-SAME_WEIGHT = 1e-6
-# Limits of weights are computed in floating point, so they get an allowance.
+# Relative allowance for limits of weights, which are computed in floating point.
 LIMIT_SLACK = 1e-6
-# Maximum number of features for limits of weights from linear programs.
-MANY_FEATURES = 100
-# Rounds of such programs: smaller limits lead to still smaller ones.
-ROUNDS = 2
-# Fraction of the time left that a round may take.
-TIGHTENING_PART = 0.2
 
 
 @dataclass(frozen=True)
@@ -92,25 +81,16 @@ class L1Subproblems:
         self.time_limit = time_limit
         self.programs = 0
         self.is_cut_short = False
-        self.constant = self._constant()
-        # Bound and |c_j| of the linear relaxation; unknown before it is solved.
+        self.constant = _constant_classifier(problem)
+        # Bound and |c_j| of the linear relaxation, once it is solved.
         self.bound = 0.0
         self.values = np.zeros(problem.n_features)
-
-    def _constant(self) -> Solution:
-        """The classifier without features, which is always a solution."""
-        problem = self.problem
-        nothing = np.zeros(problem.n_features)
-        b = best_intercept(problem, nothing)
-        none = np.empty(0, dtype=np.int64)
-        objective = l1_objective(problem, nothing, b)
-        return Solution(none, nothing[:0], b, np.zeros(problem.n_samples), objective)
 
     def rank(self) -> np.ndarray | None:
         """Solve the linear relaxation; return the features ranked by its solution.
 
-        None if there was no time. With M as large as the objective of a solution, the
-        budget row of the relaxation is not binding, so it is the l1-SVM.
+        None if the time is too short. With M as large as the objective of a solution,
+        the budget row of the relaxation is not binding, so it is the l1-SVM.
         """
         problem = self.problem
         self.programs += 1
@@ -133,9 +113,10 @@ class L1Subproblems:
         self.monitor.raise_bound(self.bound, "linear relaxation")
         features = problem.candidates
         weights = np.abs(answer.variables["w"][features])
-        same = np.round(weights / (SAME_WEIGHT * max(weights.max(initial=0), 1e-300)))
+        # Weights that differ by less than a millionth of the largest are equal.
+        rounded = np.round(weights / (1e-6 * max(weights.max(initial=0), 1e-300)))
         reduced_costs = 1.0 - self.values[features]
-        return features[np.lexsort((features, reduced_costs, -same))]
+        return features[np.lexsort((features, reduced_costs, -rounded))]
 
     def limits(self, upper_bound: float) -> np.ndarray:
         """Valid M_j: bounds on the weights of solutions with objective at most UB.
@@ -146,7 +127,7 @@ class L1Subproblems:
         with np.errstate(divide="ignore"):
             gap = max(upper_bound - self.bound, 0.0) / (1.0 - self.values)
         limits = np.minimum(np.nan_to_num(gap, nan=np.inf), upper_bound)
-        # Zero would forbid a feature; rounding must not cause that.
+        # Rounding must not lead to zero, which would forbid a feature.
         return np.maximum(limits * (1.0 + LIMIT_SLACK), LIMIT_SLACK * upper_bound)
 
     def solve(
@@ -163,14 +144,14 @@ class L1Subproblems:
         if seconds < LEAST_SECONDS or self.monitor.should_stop():
             self.is_cut_short = True
             return Restricted(None, False)
-        # Objectives up to this are equal to the known one, since solves are inexact.
-        known = min(upper_bound, self.constant.objective) * (1.0 + TIE)
+        # Objectives up to this one count as equal, since solves are inexact.
+        cut = min(upper_bound, self.constant.objective) * (1.0 + TIE)
         self.programs += 1
         model = l1_fs_svm(
             self.problem,
-            self.limits(known),
+            self.limits(cut),
             K.tolist(),
-            upper_bound=known,
+            upper_bound=cut,
             group=None if group is None else group.tolist(),
         )
         answer = ask_solver(self.monitor, model, SOLVER, seconds, SUBPROBLEM_GAP)
@@ -185,7 +166,7 @@ class L1Subproblems:
         return Restricted(solution, complete)
 
     def refit(self, support: np.ndarray) -> Solution | None:
-        """The l1-SVM on a support; None if there was no time."""
+        """The l1-SVM on a support; None if the time is too short."""
         if support.size == 0:
             return self.constant
         self.programs += 1
@@ -199,51 +180,44 @@ class L1Subproblems:
         alpha = answer.multipliers["alpha"]
         return Solution(support, coef[support], b, alpha, objective)
 
-    def outcome(self, best: Solution, claim: float | None) -> L1Outcome:
-        """A solution with its bounds."""
-        return L1Outcome(best, self.bound, claim, self.programs, self.is_cut_short)
-
     def seconds(self) -> float:
-        """Remaining seconds, slightly positive at least."""
+        """Remaining seconds, at least a thousandth."""
         return max(self.monitor.stop.seconds_left, 1e-3)
 
 
-def l1_kernel_search(
-    problem: Problem, monitor: Monitor, rho: int, subproblem_time_limit: float | None
-) -> L1Outcome:
-    """The paper's Algorithm 2 on l1-FS-SVM."""
-    subproblems = _subproblems(problem, monitor, subproblem_time_limit)
-    best = subproblems.constant
-    if not _has_choice(problem):
-        return L1Outcome(best, best.objective, None, 0)
-    ranked = subproblems.rank()
-    if ranked is not None:
-        best = _best(best, kernel_search(subproblems, ranked, rho))
-    return subproblems.outcome(best, None)
+def _constant_classifier(problem: Problem) -> Solution:
+    """The classifier without features, which is always a solution."""
+    coef = np.zeros(problem.n_features)
+    b = best_intercept(problem, coef)
+    support = np.empty(0, dtype=np.int64)
+    objective = l1_objective(problem, coef, b)
+    return Solution(support, coef[:0], b, np.zeros(problem.n_samples), objective)
 
 
-def l1_exact(
-    problem: Problem, monitor: Monitor, rho: int, subproblem_time_limit: float | None
+def solve_l1(
+    problem: Problem,
+    monitor: Monitor,
+    rho: int,
+    subproblem_time_limit: float | None,
+    exact: bool,
 ) -> L1Outcome:
-    """Kernel search, limits of weights from its objective, and the whole program."""
-    subproblems = _subproblems(problem, monitor, subproblem_time_limit)
+    """The paper's Algorithm 2 on l1-FS-SVM, then, if ``exact``, the whole program."""
+    limit = np.inf if subproblem_time_limit is None else float(subproblem_time_limit)
+    subproblems = L1Subproblems(problem, monitor, limit)
     best = subproblems.constant
-    if not _has_choice(problem):
+    if problem.max_features == 0 or problem.candidates.size == 0:
         return L1Outcome(best, best.objective, None, 0)
     ranked = subproblems.rank()
     claim = None
     if ranked is not None:
-        half = 0.5 * monitor.stop.seconds_left
-        found = kernel_search(subproblems, ranked, rho, time_limit=half)
-        best, claim = _solve_whole(subproblems, _best(best, found))
-    return subproblems.outcome(best, claim)
-
-
-def _subproblems(
-    problem: Problem, monitor: Monitor, time_limit: float | None
-) -> L1Subproblems:
-    return L1Subproblems(
-        problem, monitor, np.inf if time_limit is None else float(time_limit)
+        # The whole program needs the other half of the time.
+        seconds = 0.5 * monitor.stop.seconds_left if exact else np.inf
+        solution = kernel_search(subproblems, ranked, rho, time_limit=seconds)
+        best = _best(best, solution)
+        if exact:
+            best, claim = _solve_whole(subproblems, best)
+    return L1Outcome(
+        best, subproblems.bound, claim, subproblems.programs, subproblems.is_cut_short
     )
 
 
@@ -253,29 +227,27 @@ def _best(first: Solution, second: Solution | None) -> Solution:
     return best
 
 
-def _has_choice(problem: Problem) -> bool:
-    return problem.max_features > 0 and problem.candidates.size > 0
-
-
 def _tight_limits(subproblems: L1Subproblems, upper_bound: float) -> np.ndarray:
     """The smallest M_j from the linear relaxation with ``objective <= UB``.
 
-    Smaller limits tighten the relaxation in turn, hence several rounds.
+    Smaller limits tighten the relaxation in turn, hence two rounds, each within a fifth
+    of the remaining time.
     """
     problem, monitor = subproblems.problem, subproblems.monitor
-    known = upper_bound * (1.0 + TIE)
-    limits = subproblems.limits(known)
-    if problem.n_features > MANY_FEATURES:
+    cut = upper_bound * (1.0 + TIE)
+    limits = subproblems.limits(cut)
+    if problem.n_features > 100:
+        # Two programs per feature would take too long.
         return limits
-    for _ in range(ROUNDS):
-        seconds = TIGHTENING_PART * monitor.stop.seconds_left
+    for _ in range(2):
+        seconds = 0.2 * monitor.stop.seconds_left
         if monitor.should_stop():
             break
-        model = l1_fs_svm(problem, limits, upper_bound=known, binary=False)
+        model = l1_fs_svm(problem, limits, upper_bound=cut, binary=False)
         request = Request(seconds if np.isfinite(seconds) else None)
         largest = largest_differences(model, "w_plus", "w_minus", request)
         subproblems.programs += 2 * largest.size
-        slack = LIMIT_SLACK * (largest + known)
+        slack = LIMIT_SLACK * (largest + cut)
         limits[model.features] = np.minimum(limits[model.features], largest + slack)
     return limits
 
@@ -283,7 +255,7 @@ def _tight_limits(subproblems: L1Subproblems, upper_bound: float) -> np.ndarray:
 def _solve_whole(
     subproblems: L1Subproblems, best: Solution
 ) -> tuple[Solution, float | None]:
-    """Solve by HiGHS; return a solution and the bound it claims."""
+    """Solve the whole program by HiGHS; return a solution and the claimed bound."""
     problem, monitor = subproblems.problem, subproblems.monitor
     if relative_gap(best.objective, subproblems.bound) <= monitor.gap_tol:
         return best, subproblems.bound

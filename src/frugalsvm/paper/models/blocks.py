@@ -1,4 +1,4 @@
-"""The pieces that the paper's programs share: Xi, the budget, big-M, and the cones."""
+"""Parts that the paper's programs share: Xi, the budget, big-M, and the cones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...problem.validation import check_indices
 from ...search.native import check_big_m
 from ..methods import TAKE_GROUPS, require_plain, require_two_classes
 from ..solvers.base import Trait
-from .model import modelling
+from .model import Model, import_cvxpy
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -58,6 +58,31 @@ class Draft:
         """Positions of features in the program's variables."""
         return np.searchsorted(self.features, features)
 
+    def minimise(
+        self,
+        name: str,
+        equation: str,
+        objective: Any,
+        rows: list[Any],
+        variables: dict[str, Any],
+        **attributes: Any,
+    ) -> Model:
+        """The model of an objective, with further constraints and variables.
+
+        Other attributes of the model are given by name.
+        """
+        cp = import_cvxpy()
+        return Model(
+            name,
+            equation,
+            self.problem,
+            self.features,
+            cp.Problem(cp.Minimize(objective), self.constraints + rows),
+            self.variables | variables,
+            {"alpha": self.margins},
+            **attributes,
+        )
+
 
 def usable_features(problem: Problem) -> np.ndarray:
     """All features except those excluded or alone beyond the cost budget."""
@@ -72,11 +97,11 @@ def draft(
 ) -> Draft:
     """``Xi = {(w, b, xi): y_i (w x_i + b) >= 1 - xi_i, xi >= 0}`` (eq. ``eq:xi``).
 
-    Features that no solution can use are omitted. Weights, one for each of their
-    columns, have the signs of the problem. ``w`` may be an expression, e.g. part of a
+    Features that no solution can use are omitted. The weights, one per column of the
+    others, have the signs of the problem. ``w`` may be an expression, e.g. part of a
     matrix.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     require_two_classes(name, problem)
     if name not in TAKE_GROUPS:
         require_plain(name, problem)
@@ -102,7 +127,7 @@ def draft(
 
 def sign_rows(w: Any, signs: np.ndarray) -> list[Any]:
     """``sign_j w_j >= 0`` for all weights that are limited in sign."""
-    cp = modelling()
+    cp = import_cvxpy()
     limited = np.flatnonzero(signs)
     if limited.size == 0:
         return []
@@ -116,7 +141,7 @@ def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]
     itself; by the paper's remarks the optimal values agree. Included features have z =
     1. With feature costs there may be no set of exactly B features.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     problem = parts.problem
     if cardinality not in ("<=", "="):
         raise ValueError(f'cardinality must be "<=" or "=", got {cardinality!r}.')
@@ -138,9 +163,9 @@ def choose_features(parts: Draft, z: Any, cardinality: Cardinality) -> list[Any]
 
 def big_m_rows(w: Any, z: Any, M: np.ndarray) -> list[Any]:
     """``-M z <= w <= M z`` (eqs. ``eq:omega`` and ``eq:Bset``), z for each weight."""
-    cp = modelling()
-    reach = cp.multiply(M, z)
-    return [w <= reach, w >= -reach]
+    cp = import_cvxpy()
+    limit = cp.multiply(M, z)
+    return [w <= limit, w >= -limit]
 
 
 def rotated_cones(w: Any, z: Any, W: Any) -> list[Any]:
@@ -148,7 +173,7 @@ def rotated_cones(w: Any, z: Any, W: Any) -> list[Any]:
 
     ``|| (W_j - z_j, 2 w_j) || <= W_j + z_j``; one vectorised constraint.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     return [cp.SOC(W + z, cp.vstack([W - z, 2 * w]), axis=0)]
 
 
@@ -157,21 +182,21 @@ def group_cones(w: Any, z: Any, W: Any, owners: np.ndarray) -> list[Any]:
 
     One vectorised constraint for all features of a number of columns.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     sizes = np.bincount(owners)
     starts = np.cumsum(sizes) - sizes
     rows = []
     for size in np.unique(sizes):
-        of_size = np.flatnonzero(sizes == size)
-        weights = [2 * w[starts[of_size] + k] for k in range(size)]
-        total, difference = W[of_size] + z[of_size], W[of_size] - z[of_size]
+        groups = np.flatnonzero(sizes == size)
+        weights = [2 * w[starts[groups] + k] for k in range(size)]
+        total, difference = W[groups] + z[groups], W[groups] - z[groups]
         rows.append(cp.SOC(total, cp.vstack([difference, *weights]), axis=0))
     return rows
 
 
 def symmetric(order: int, name: str) -> Any:
     """A symmetric matrix expression over a vector variable of its triangle."""
-    cp = modelling()
+    cp = import_cvxpy()
     rows, columns = np.tril_indices(order)
     entry = np.zeros((order, order), dtype=int)
     entry[rows, columns] = entry[columns, rows] = np.arange(rows.size)
@@ -189,7 +214,7 @@ def semidefinite_blocks(w: Any, u: Any, W: Any, owners: np.ndarray) -> list[Any]
     For a feature of several columns w is a row of weights, and W a matrix with the
     trace ``W_g``.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     rows = []
     for g in range(u.size):
         weights = w[np.flatnonzero(owners == g)]
@@ -201,11 +226,9 @@ def semidefinite_blocks(w: Any, u: Any, W: Any, owners: np.ndarray) -> list[Any]
             rows.append(cp.trace(square) == W[g])
         row, zero = cp.reshape(weights, (1, size), order="F"), np.zeros((size, 1))
         square = cp.reshape(square, (size, size), order="F")
-        one, share = np.ones((1, 1)), cp.reshape(u[g], (1, 1), order="F")
-        rows.append(
-            cp.bmat([[one, row, share], [row.T, square, zero], [share, zero.T, share]])
-            >> 0
-        )
+        corner, share = np.ones((1, 1)), cp.reshape(u[g], (1, 1), order="F")
+        blocks = [[corner, row, share], [row.T, square, zero], [share, zero.T, share]]
+        rows.append(cp.bmat(blocks) >> 0)
     return rows
 
 
@@ -223,7 +246,7 @@ def share_cones(
     raise ValueError(f'cones must be "second-order" or "semidefinite", got {cones!r}.')
 
 
-def limits_of_weights(M: ArrayLike, parts: Draft) -> np.ndarray:
+def weight_limits(M: ArrayLike, parts: Draft) -> np.ndarray:
     """One bound on |w_j| per column of X in the program."""
     return check_big_m(M, parts.problem.n_columns)[parts.columns]
 

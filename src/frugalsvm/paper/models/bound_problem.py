@@ -12,7 +12,7 @@ from ...problem.validation import check_indices
 from ..solvers.base import Trait
 from .blocks import choose_features, draft, rotated_cones, usable_features
 from .formulations import check_upper_bound, half_norm_and_loss
-from .model import Model, modelling
+from .model import Model, import_cvxpy
 
 Form = Literal["tight", "printed"]
 Sense = Literal["max", "min"]
@@ -42,7 +42,7 @@ def bound_problem(
     j : int
         The feature.
     upper_bound : float
-        Objective of a known solution.
+        Objective of a solution.
     sense : {"max", "min"}, default="max"
     form : {"tight", "printed"}, default="tight"
 
@@ -56,8 +56,8 @@ def bound_problem(
     if sense not in ("max", "min"):
         raise ValueError(f'sense must be "max" or "min", got {sense!r}.')
     check_indices("j", [j], problem.n_features)
-    model = _family(problem, upper_bound, form, sense)
-    _aim(model, j, 1.0)
+    model = _parametric(problem, upper_bound, form, sense)
+    _set_direction(model, j, 1.0)
     return model
 
 
@@ -67,14 +67,14 @@ def check_form(form: str) -> None:
         raise ValueError(f'form must be "tight" or "printed", got {form!r}.')
 
 
-def _family(
+def _parametric(
     problem: Problem, upper_bound: float, form: Form, sense: Sense = "max"
 ) -> Model:
-    """All bound problems in one: they differ only in the direction of the objective.
+    """One program for all bound problems, with the objective's direction as parameter.
 
-    The direction is a parameter of the CVXPY program, so that it is compiled once.
+    So CVXPY compiles it once.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     parts = draft("M_j", problem)
     direction = cp.Parameter(parts.size, name="direction")
     limit = check_upper_bound(upper_bound)
@@ -100,13 +100,11 @@ def _family(
     )
 
 
-def _aim(model: Model, j: int, sign: float) -> None:
-    """Let a bound problem optimise ``sign * w_j``."""
-    where = np.flatnonzero(model.features == j)
-    if where.size == 0:
+def _set_direction(model: Model, j: int, sign: float) -> None:
+    """Make ``sign * w_j`` the objective of a bound problem."""
+    direction = np.where(model.features == j, sign, 0.0)
+    if not direction.any():
         raise ValueError(f"feature {j} cannot be used in this problem: its w is 0.")
-    direction = np.zeros(model.features.size)
-    direction[where] = sign
     (parameter,) = model.continuous.parameters()
     parameter.value = direction
 
@@ -123,19 +121,18 @@ class PrintedPrograms:
     """
 
     def __init__(self, problem: Problem, upper_bound: float, start: np.ndarray):
-        self.model = _family(problem, upper_bound, "printed")
+        self.model = _parametric(problem, upper_bound, "printed")
 
     def dual_point(
         self, j: int, sign: float, solver: str, tolerance: float
     ) -> np.ndarray | None:
         """A dual point that bounds ``sign * w_j``, or None if the solver failed."""
-        _aim(self.model, j, sign)
-        found = self.model.solve(solver, tolerance=tolerance).multipliers
-        return scaled_point(found)
+        _set_direction(self.model, j, sign)
+        return scaled_point(self.model.solve(solver, tolerance=tolerance).multipliers)
 
 
 def scaled_point(multipliers: dict[str, np.ndarray]) -> np.ndarray | None:
-    """Multipliers of the margins per unit of that of "objective <= UB"."""
+    """Multipliers of the margins, divided by that of "objective <= UB"."""
     if "theta" not in multipliers or not multipliers["theta"][0] > 0:
         return None
     return multipliers["alpha"] / multipliers["theta"][0]
@@ -147,8 +144,8 @@ def scaled_point(multipliers: dict[str, np.ndarray]) -> np.ndarray | None:
 #                        sum_W z_l <= B - 1
 #
 # This is the tight bound problem with ``z_j = 1`` on a working set W of the other
-# features: W leaves out features whose ``c_l^2`` is not among the B - 1 largest at the
-# solution. The row of feature j is a parameter, so that one compiled program serves all
+# features: those whose ``c_l^2`` is not among the B - 1 largest at the solution are not
+# needed. The row of feature j is a parameter, so that one compiled program serves all
 # j. W is enlarged when a dual point shows that features are missing. For any W, the
 # intervals are computed with all features afterwards.
 
@@ -158,13 +155,13 @@ GROWTH = 50
 
 
 class TightPrograms:
-    """The programs of one problem and upper bound.
+    """The tight bound problems of all features.
 
     Parameters
     ----------
     problem : Problem
     upper_bound : float
-    start : ndarray of shape (n_kept_samples,)
+    start : ndarray of shape (n_samples,)
         A dual point that determines the initial working set.
     """
 
@@ -178,11 +175,11 @@ class TightPrograms:
         self._build(working)
 
     def _build(self, working: np.ndarray) -> None:
-        cp = modelling()
+        cp = import_cvxpy()
         problem = self.problem
         self.working = working
         self.row = cp.Parameter(problem.n_samples, name="row of feature j")
-        self.own = cp.Parameter(working.size, name="where it is in W")
+        self.is_j = cp.Parameter(working.size, name="position of feature j in W")
         target = cp.Variable(name="w_j")
         w, W, z = (cp.Variable(working.size, name=name) for name in ("w", "W", "z"))
         xi = cp.Variable(problem.n_samples, name="xi")
@@ -200,12 +197,12 @@ class TightPrograms:
             xi >= 0,
             z >= 0,
             # Feature j itself has its own variable; its copy in W is switched off.
-            z <= 1 - self.own,
+            z <= 1 - self.is_j,
             cp.sum(z) <= problem.max_features - 1,
         ]
         forced = np.flatnonzero(np.isin(working, problem.include))
         if forced.size:
-            rows.append(z[forced] >= 1 - self.own[forced])
+            rows.append(z[forced] >= 1 - self.is_j[forced])
         self.cost = cp.Parameter(name="cost of feature j")
         if np.isfinite(problem.max_cost):
             spent = problem.costs[working] @ z + self.cost
@@ -227,10 +224,10 @@ class TightPrograms:
         """A dual point that bounds ``sign * w_j``, or None if the solver failed."""
         while True:
             self.row.value = sign * self.problem.A[j]
-            self.own.value = (self.working == j).astype(float)
+            self.is_j.value = (self.working == j).astype(float)
             self.cost.value = self.problem.costs[j]
-            found = self.model.solve(solver, tolerance=tolerance).multipliers
-            point = scaled_point(found)
+            solution = self.model.solve(solver, tolerance=tolerance)
+            point = scaled_point(solution.multipliers)
             missing = self._missing(point, j)
             if missing.size == 0:
                 return point
@@ -258,13 +255,11 @@ class TightPrograms:
 #     phi(alpha) = s c_j + sqrt(2 (UB - LB_j)),
 #     LB_j = sum(alpha) - 1/2 [ c_j^2 + sum of the k - 1 largest c_l^2 of the others ]
 #
-# with ``c = A alpha``. Each column of a matrix holds the point of one (j, s); An Adam
-# step on all columns costs two matrix products. Everything here is heuristic: the
+# with ``c = A alpha``. Each column of a matrix is the point of one (j, s); an Adam step
+# on all columns costs two matrix products. Everything here is heuristic: the
 # resulting points are repaired and evaluated with directed rounding afterwards.
 
 STEPS = 80
-# Length of the first step in units of the largest multiplier; it shrinks linearly.
-FIRST_STEP = 0.05
 MOMENTUM, SMOOTHING = 0.9, 0.99
 # Columns per batch.
 BATCH = 2048
@@ -280,16 +275,16 @@ def descend(
 ) -> np.ndarray:
     """Dual points, one per row, for the largest and smallest weight of each feature.
 
-    ``features`` defaults to all that may be chosen. ``should_stop`` is called between
-    steps; points from fewer steps prove weaker bounds.
+    ``features`` are by default all that may be chosen. ``should_stop`` is called
+    between steps; points from fewer steps prove weaker bounds.
     """
     node = problem.root_region()
     if k == 0 or node.free.size == 0:
         return np.empty((0, problem.n_samples))
     rows = np.concatenate([node.forced, node.free])
-    wanted = node.free if features is None else np.intersect1d(features, node.free)
-    targets = np.repeat(wanted, 2)
-    signs = np.tile([1.0, -1.0], wanted.size)
+    chosen = node.free if features is None else np.intersect1d(features, node.free)
+    targets = np.repeat(chosen, 2)
+    signs = np.tile([1.0, -1.0], chosen.size)
     batches = [
         _descend_batch(
             problem, start, upper_bound, k, rows,
@@ -312,8 +307,8 @@ def _descend_batch(
     should_stop: Callable[[], bool],
 ) -> np.ndarray:
     n_forced = problem.include.size
-    others, own = problem.A[rows], problem.A[targets].T
-    is_own = rows[:, None] == targets[None, :]
+    others, target_rows = problem.A[rows], problem.A[targets].T
+    is_target = rows[:, None] == targets[None, :]
     C, y = problem.C[:, None], problem.y[:, None]
     # On separable data the multipliers are far below C.
     unit = start.max() if start.any() else problem.C.max()
@@ -324,7 +319,7 @@ def _descend_batch(
         if should_stop():
             break
         value, gradient = _value_and_gradient(
-            alpha, others, own, is_own, n_forced, k, signs, upper_bound
+            alpha, others, target_rows, is_target, n_forced, k, signs, upper_bound
         )
         better = value < best_value
         best_value[better] = value[better]
@@ -335,7 +330,8 @@ def _descend_batch(
         square += (1 - SMOOTHING) * (gradient**2 - square)
         direction = mean / (1 - MOMENTUM ** (step + 1))
         scale = np.sqrt(square / (1 - SMOOTHING ** (step + 1))) + 1e-300
-        length = FIRST_STEP * (1 - step / STEPS)
+        # In units of the largest multiplier.
+        length = 0.05 * (1 - step / STEPS)
         alpha = np.clip(alpha - length * unit * direction / scale, 0.0, C)
         if problem.fit_intercept:
             alpha = _balance(alpha, problem.y > 0)
@@ -345,8 +341,8 @@ def _descend_batch(
 def _value_and_gradient(
     alpha: np.ndarray,
     others: np.ndarray,
-    own: np.ndarray,
-    is_own: np.ndarray,
+    target_rows: np.ndarray,
+    is_target: np.ndarray,
     n_forced: int,
     k: int,
     signs: np.ndarray,
@@ -355,29 +351,24 @@ def _value_and_gradient(
     c = others @ alpha
     scores = c**2
     scores[:n_forced] = np.inf
-    scores[is_own] = -1.0
+    scores[is_target] = -1.0
     chosen = n_forced + k - 1
     if chosen == 0:
         c[:] = 0.0
     elif chosen < scores.shape[0]:
         threshold = np.partition(scores, -chosen, axis=0)[-chosen]
         c[scores < threshold] = 0.0
-    c[is_own] = 0.0
-    c_own = np.einsum("ij,ij->j", own, alpha)
-    penalty = np.einsum("ij,ij->j", c, c) + c_own**2
+    c[is_target] = 0.0
+    c_target = np.einsum("ij,ij->j", target_rows, alpha)
+    penalty = np.einsum("ij,ij->j", c, c) + c_target**2
     gap = upper_bound - alpha.sum(axis=0) + 0.5 * penalty
     radius = np.sqrt(2.0 * np.maximum(gap, 1e-12 * upper_bound)) + 1e-300
-    gradient = (others.T @ c + own * c_own - 1.0) / radius + signs * own
-    return signs * c_own + radius, gradient
+    gradient = (others.T @ c + target_rows * c_target - 1.0) / radius
+    return signs * c_target + radius, gradient + signs * target_rows
 
 
 def _balance(alpha: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Scale the heavier class of each column down to the weight of the lighter."""
     up, down = alpha[positive].sum(axis=0), alpha[~positive].sum(axis=0)
-    lighter = np.minimum(up, down)
-    factors = np.where(
-        positive[:, None],
-        lighter / np.maximum(up, 1e-300),
-        lighter / np.maximum(down, 1e-300),
-    )
-    return alpha * factors
+    sums = np.where(positive[:, None], up, down)
+    return alpha * (np.minimum(up, down) / np.maximum(sums, 1e-300))

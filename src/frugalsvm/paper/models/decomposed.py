@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,18 +12,17 @@ from ..solvers.base import Trait
 from .blocks import (
     Cardinality,
     Cones,
-    Draft,
     big_m_rows,
     check_subset,
     choose_features,
     draft,
-    limits_of_weights,
     rotated_cones,
     share_cones,
     symmetric,
     usable_features,
+    weight_limits,
 )
-from .model import Model, modelling
+from .model import Model, import_cvxpy
 
 
 def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> Model:
@@ -48,21 +46,19 @@ def dsmp(problem: Problem, M: ArrayLike, *, cardinality: Cardinality = "<=") -> 
     -------
     Model
     """
-    cp = modelling()
+    cp = import_cvxpy()
     parts = draft("DSMP", problem)
     v = cp.Variable(parts.size, name="v")
     W = cp.Variable(parts.size, name="W")
-    rows = big_m_rows(parts.w, v, limits_of_weights(M, parts))
+    rows = big_m_rows(parts.w, v, weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
     rows += rotated_cones(parts.w, 1, W) + rotated_cones(v, 1, v)
-    return Model(
+    return parts.minimise(
         "DSMP",
         "prob:dsdp-l2-FS-SVM1",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(0.5 * cp.sum(W) + parts.loss), parts.constraints + rows),
-        parts.variables | {"W": W, "v": v},
-        {"alpha": parts.margins},
+        0.5 * cp.sum(W) + parts.loss,
+        rows,
+        {"W": W, "v": v},
         traits=frozenset({Trait.SECOND_ORDER}),
     )
 
@@ -129,22 +125,20 @@ def _dscop(
     cardinality: Cardinality,
     cones: Cones,
 ) -> Model:
-    cp = modelling()
+    cp = import_cvxpy()
     parts = draft(name, problem)
     u = cp.Variable(parts.size, name="u")
     W = cp.Variable(parts.size, name="W")
     rows, trait = share_cones(parts.w, u, W, parts.owners, cones)
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
-        rows += big_m_rows(parts.w, 1 - u, limits_of_weights(M, parts))
-    return Model(
+        rows += big_m_rows(parts.w, 1 - u, weight_limits(M, parts))
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(0.5 * cp.sum(W) + parts.loss), parts.constraints + rows),
-        parts.variables | {"W": W, "u": u},
-        {"alpha": parts.margins},
+        0.5 * cp.sum(W) + parts.loss,
+        rows,
+        {"W": W, "u": u},
         traits=frozenset({trait}),
     )
 
@@ -166,9 +160,9 @@ def sr_dscop(
     (``subproblem_exact_procedure``).
 
     Complementarity is exact on K and relaxed outside. As printed this is a
-    mixed-integer *semidefinite* program, which no solver here takes: it serves to check
-    :func:`sr_dlmp`, the same program by the lemma ``PSD_SOC``, with its binary
-    variables fixed (:meth:`Model.fix`).
+    mixed-integer *semidefinite* program, which no solver here takes. With its binary
+    variables fixed (:meth:`Model.fix`) it serves to check :func:`sr_dlmp`, the same
+    program by the lemma ``PSD_SOC``.
 
     Parameters
     ----------
@@ -242,11 +236,11 @@ def _semi_relaxation(
     cardinality: Cardinality,
     cones: Cones,
 ) -> Model:
-    cp = modelling()
+    cp = import_cvxpy()
     parts = draft(name, problem)
     # Features whose cost alone exceeds the budget are not in the program.
     subset = np.intersect1d(check_subset(K, problem), parts.features)
-    limit = limits_of_weights(M, parts)
+    limit = weight_limits(M, parts)
     inside = parts.positions(subset)
     outside = np.setdiff1d(np.arange(parts.size), inside)
     w = parts.w
@@ -256,20 +250,18 @@ def _semi_relaxation(
     traits = {Trait.SECOND_ORDER}
     if outside.size:
         order = np.arange(outside.size)
-        more, trait = share_cones(w[outside], u[outside], W[outside], order, cones)
-        rows += more
+        blocks, trait = share_cones(w[outside], u[outside], W[outside], order, cones)
+        rows += blocks
         traits.add(trait)
     if inside.size:
         rows += big_m_rows(w[inside], 1 - u[inside], limit[inside])
         rows += rotated_cones(w[inside], 1, W[inside])
-    return Model(
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(0.5 * cp.sum(W) + parts.loss), parts.constraints + rows),
-        parts.variables | {"W": W, "u": u, "s": 1 - u},
-        {"alpha": parts.margins},
+        0.5 * cp.sum(W) + parts.loss,
+        rows,
+        {"W": W, "u": u, "s": 1 - u},
         binaries={"u": inside},
         traits=frozenset(traits),
         remedy="Build sr_dlmp instead: the same program with second-order cones.",
@@ -305,11 +297,6 @@ def _check_memory(name: str, twin: str, orders: list[int], limit: float) -> None
         )
 
 
-def _trace_objective(parts: Draft, W: Any) -> Any:
-    cp = modelling()
-    return cp.Minimize(0.5 * cp.trace(W) + parts.loss)
-
-
 def smp(
     problem: Problem,
     M: ArrayLike,
@@ -337,23 +324,21 @@ def smp(
     -------
     Model
     """
-    cp = modelling()
+    cp = import_cvxpy()
     n = usable_features(problem).size
     _check_memory("SMP", "BoxMP or DSMP", [n + 1, n + 1], memory_limit)
     X, Y = symmetric(n + 1, "wW"), symmetric(n + 1, "vV")
     w, W, v, V = X[1:, 0], X[1:, 1:], Y[1:, 0], Y[1:, 1:]
     parts = draft("SMP", problem, w=w)
     rows = [X >> 0, Y >> 0, X[0, 0] == 1, Y[0, 0] == 1, cp.diag(V) == v]
-    rows += big_m_rows(w, v, limits_of_weights(M, parts))
+    rows += big_m_rows(w, v, weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
-    return Model(
+    return parts.minimise(
         "SMP",
         "prob:sdp-l2-FS-SVM1",
-        problem,
-        parts.features,
-        cp.Problem(_trace_objective(parts, W), parts.constraints + rows),
-        parts.variables | {"W": W, "v": v, "V": V},
-        {"alpha": parts.margins},
+        0.5 * cp.trace(W) + parts.loss,
+        rows,
+        {"W": W, "v": v, "V": V},
         traits=frozenset({Trait.SEMIDEFINITE}),
     )
 
@@ -370,8 +355,8 @@ def scop(
     :math:`[1\; w^\top u^\top; w\; W\; R; u\; R^\top U] \succeq 0`
     (``prob:sdp-l2-FS-SVM2``).
 
-    The Shor relaxation of CoP; its value is that of DSCoP. For a group of columns R has
-    zeros in its one column, at all weights of the group.
+    The Shor relaxation of CoP; its value is that of DSCoP. A group of columns has one
+    column of R, with zeros at all weights of the group.
 
     Parameters
     ----------
@@ -426,7 +411,7 @@ def _complementarity_shor(
     cardinality: Cardinality,
     memory_limit: float,
 ) -> Model:
-    cp = modelling()
+    cp = import_cvxpy()
     features = usable_features(problem)
     # Columns of X, and features.
     n, p = int(problem.columns.sizes[features].sum()), features.size
@@ -439,14 +424,12 @@ def _complementarity_shor(
     rows.append(R[np.arange(n), parts.owners] == 0)
     rows += choose_features(parts, 1 - u, cardinality)
     if M is not None:
-        rows += big_m_rows(w, 1 - u, limits_of_weights(M, parts))
-    return Model(
+        rows += big_m_rows(w, 1 - u, weight_limits(M, parts))
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(_trace_objective(parts, W), parts.constraints + rows),
-        parts.variables | {"W": W, "R": R, "u": u, "U": U},
-        {"alpha": parts.margins},
+        0.5 * cp.trace(W) + parts.loss,
+        rows,
+        {"W": W, "R": R, "u": u, "U": U},
         traits=frozenset({Trait.SEMIDEFINITE}),
     )

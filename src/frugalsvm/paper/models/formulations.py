@@ -17,15 +17,15 @@ from .blocks import (
     check_subset,
     choose_features,
     draft,
-    limits_of_weights,
     usable_features,
+    weight_limits,
 )
-from .model import Model, modelling
+from .model import Model, import_cvxpy
 
 
 def half_norm_and_loss(parts: Draft) -> Any:
     """``1/2 ||w||^2 + sum_i C_i xi_i``."""
-    cp = modelling()
+    cp = import_cvxpy()
     return 0.5 * cp.sum_squares(parts.w) + parts.loss
 
 
@@ -39,22 +39,19 @@ def svm(problem: Problem) -> Model:
     ----------
     problem : Problem
         Features that are excluded or alone exceed ``max_cost`` are omitted; otherwise
-        its budgets are ignored. Weights keep their signs.
+        the budgets are ignored. Weights keep their signs.
 
     Returns
     -------
     Model
     """
-    cp = modelling()
     parts = draft("SVM", problem)
-    return Model(
+    return parts.minimise(
         "SVM",
         "prob:l2-SVM",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints),
-        parts.variables,
-        {"alpha": parts.margins},
+        half_norm_and_loss(parts),
+        [],
+        {},
         traits=frozenset({Trait.QUADRATIC}),
     )
 
@@ -114,19 +111,17 @@ def _big_m_model(
     cardinality: Cardinality,
     binary: bool,
 ) -> Model:
-    cp = modelling()
+    cp = import_cvxpy()
     parts = draft(name, problem)
     v = cp.Variable(parts.size, name="v")
-    rows = big_m_rows(parts.w, v[parts.owners], limits_of_weights(M, parts))
+    rows = big_m_rows(parts.w, v[parts.owners], weight_limits(M, parts))
     rows += choose_features(parts, v, cardinality)
-    return Model(
+    return parts.minimise(
         name,
         equation,
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(half_norm_and_loss(parts)), parts.constraints + rows),
-        parts.variables | {"v": v},
-        {"alpha": parts.margins},
+        half_norm_and_loss(parts),
+        rows,
+        {"v": v},
         binaries={"v": np.arange(parts.size)} if binary else {},
         traits=frozenset({Trait.QUADRATIC}),
     )
@@ -172,7 +167,7 @@ def cop(
     Model
         For SCIP or Gurobi.
     """
-    cp = modelling()
+    cp = import_cvxpy()
     subset = None if K is None else restriction(K, problem)
     parts = draft("CoP", problem, subset)
     u = cp.Variable(parts.size, name="u")
@@ -183,15 +178,13 @@ def cop(
         rows.append(objective <= check_upper_bound(upper_bound))
         traits.add(Trait.SECOND_ORDER)
     if group is not None:
-        rows.append(one_of(group, parts, u))
-    return Model(
+        rows.append(group_cut(group, parts, u))
+    return parts.minimise(
         "CoP" if K is None else "CoP(K)",
         "prob:l2-FS-SVM2" if K is None else "prob:l2-FS-SVM2(K)",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(objective), parts.constraints + rows),
-        parts.variables | {"u": u},
-        {"alpha": parts.margins},
+        objective,
+        rows,
+        {"u": u},
         binaries={"u": np.arange(parts.size)} if binary else {},
         complementary=("u", "w"),
         traits=frozenset(traits),
@@ -199,7 +192,7 @@ def cop(
 
 
 def restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
-    """The features that a model is restricted to, checked."""
+    """The features K of a restricted model, validated."""
     subset = check_subset(K, problem)
     if subset.size == 0:
         raise ValueError("K is empty; it must hold at least one feature.")
@@ -212,9 +205,9 @@ def restriction(K: Iterable[int], problem: Problem) -> np.ndarray:
     return subset
 
 
-def one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
+def group_cut(group: Iterable[int], parts: Draft, u: Any) -> Any:
     """At least one feature of a group is selected: ``sum u <= |group| - 1``."""
-    cp = modelling()
+    cp = import_cvxpy()
     chosen = check_subset(group, parts.problem)
     outside = np.setdiff1d(chosen, parts.features)
     if chosen.size == 0 or outside.size:
@@ -226,7 +219,7 @@ def one_of(group: Iterable[int], parts: Draft, u: Any) -> Any:
 
 
 def check_upper_bound(upper_bound: float) -> float:
-    """A valid objective of a solution."""
+    """The upper bound as a float; refuse one that no solution can have."""
     if not (np.isfinite(upper_bound) and upper_bound >= 0):
         raise ValueError(
             f"upper_bound must be the objective of a solution, a finite number >= 0, "
@@ -302,31 +295,29 @@ def _l1_model(
     group: Iterable[int] | None = None,
     binary: bool = False,
 ) -> Model:
-    cp = modelling()
+    cp = import_cvxpy()
     features = usable_features(problem) if K is None else restriction(K, problem)
     size = features.size
     plus, minus = (cp.Variable(size, name=part) for part in ("w_plus", "w_minus"))
     parts = draft(name, problem, features, plus - minus)
-    length = cp.sum(plus) + cp.sum(minus)
+    objective = cp.sum(plus) + cp.sum(minus) + parts.loss
     rows = [plus >= 0, minus >= 0]
-    variables = parts.variables | {"w_plus": plus, "w_minus": minus}
+    variables = {"w_plus": plus, "w_minus": minus}
     if M is not None:
         v = variables["v"] = cp.Variable(size, name="v")
         # One row per feature instead of two: w+ or w- is zero at an optimum.
-        rows.append(plus + minus <= cp.multiply(limits_of_weights(M, parts), v))
+        rows.append(plus + minus <= cp.multiply(weight_limits(M, parts), v))
         rows += choose_features(parts, v, "<=")
         if group is not None:
-            rows.append(one_of(group, parts, 1 - v))
+            rows.append(group_cut(group, parts, 1 - v))
     if upper_bound is not None:
-        rows.append(length + parts.loss <= check_upper_bound(upper_bound))
-    return Model(
+        rows.append(objective <= check_upper_bound(upper_bound))
+    return parts.minimise(
         name,
         "",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(length + parts.loss), parts.constraints + rows),
+        objective,
+        rows,
         variables,
-        {"alpha": parts.margins},
         binaries={"v": np.arange(size)} if binary else {},
     )
 
@@ -340,7 +331,7 @@ def elastic_net_svm(
     Parameters
     ----------
     problem : Problem
-        Excluded features are omitted; its budgets are ignored.
+        Excluded features are omitted; the budgets are ignored.
     alpha : float
         Weight of the penalty, not negative.
     K : iterable of int, default=None
@@ -350,18 +341,11 @@ def elastic_net_svm(
     -------
     Model
     """
-    cp = modelling()
+    cp = import_cvxpy()
     if not (np.isfinite(alpha) and alpha >= 0):
         raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
     parts = draft("EN-SVM", problem, None if K is None else restriction(K, problem))
     objective = half_norm_and_loss(parts) + alpha * cp.norm1(parts.w)
-    return Model(
-        "EN-SVM",
-        "",
-        problem,
-        parts.features,
-        cp.Problem(cp.Minimize(objective), parts.constraints),
-        parts.variables,
-        {"alpha": parts.margins},
-        traits=frozenset({Trait.QUADRATIC}),
+    return parts.minimise(
+        "EN-SVM", "", objective, [], {}, traits=frozenset({Trait.QUADRATIC})
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # --- CVXPY, imported when the first model is built ------------------------------------
 
 
-def modelling() -> Any:
+def import_cvxpy() -> Any:
     """The package ``cvxpy``, or an error that says how to install it."""
     try:
         import cvxpy
@@ -32,11 +32,11 @@ def modelling() -> Any:
     return cvxpy
 
 
-# --- Model: one of the paper's programs, ready for any suitable solver ----------------
+# --- The model ------------------------------------------------------------------------
 
 # Variables with one entry per feature, and their values for omitted features.
 _PER_FEATURE = dict.fromkeys(("W", "v", "s"), 0.0) | {"u": 1.0}
-# Those with one entry per column of X; zero for columns of omitted features.
+# Variables with one entry per column of X; zero for columns of omitted features.
 _PER_COLUMN = ("w", "w_plus", "w_minus")
 
 
@@ -44,7 +44,7 @@ _PER_COLUMN = ("w", "w_plus", "w_minus")
 class Model:
     """A program of the paper on the data of a problem.
 
-    Made by the functions of :mod:`frugalsvm.paper.models`.
+    The functions of :mod:`frugalsvm.paper.models` make them.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Model:
     continuous : cvxpy.Problem
         The program without binary and complementarity constraints.
     variables : dict of str to cvxpy expression
-        By the paper's names.
+        CVXPY expressions by the paper's names.
     multipliers : dict of str to cvxpy constraint
         The constraints whose dual values a ModelSolution reports.
     binaries : dict of str to ndarray of int
@@ -106,7 +106,7 @@ class Model:
     @cached_property
     def program(self) -> cp.Problem:
         """The whole program for CVXPY, which cannot express complementarity."""
-        cp = modelling()
+        cp = import_cvxpy()
         if self.complementary is not None:
             raise NotImplementedError(
                 f"{self.name} has complementarity constraints, which CVXPY cannot "
@@ -122,12 +122,12 @@ class Model:
         return self._with(links)
 
     def _with(self, constraints: list[Any]) -> cp.Problem:
-        cp = modelling()
-        old = self.continuous
-        return cp.Problem(old.objective, old.constraints + constraints)
+        cp = import_cvxpy()
+        program = self.continuous
+        return cp.Problem(program.objective, program.constraints + constraints)
 
     def fix(self, **values: np.ndarray) -> Model:
-        """The model with binary variables set to given values, and no longer binary.
+        """The model with some binary variables fixed, which are then not binary.
 
         Parameters
         ----------
@@ -142,8 +142,8 @@ class Model:
             self.variables[name][self.binaries[name]] == np.asarray(value, dtype=float)
             for name, value in values.items()
         ]
-        left = {k: v for k, v in self.binaries.items() if k not in values}
-        return replace(self, continuous=self._with(rows), binaries=left)
+        binaries = {k: v for k, v in self.binaries.items() if k not in values}
+        return replace(self, continuous=self._with(rows), binaries=binaries)
 
     def solve(
         self,
@@ -201,13 +201,13 @@ class Model:
         return replace(solution, seconds=time.perf_counter() - request.asked)
 
     def start_from(self, coef: ArrayLike, intercept: float) -> dict[str, np.ndarray]:
-        """Values of the model's variables for a given classifier: a start for solve.
+        """Values of the model's variables for a classifier: a start for ``solve``.
 
         Parameters
         ----------
         coef : array of shape (n_columns,)
-            E.g. of a :class:`~frugalsvm.Result`. Features of nonzero weight count as
-            selected.
+            Weights, e.g. of a :class:`~frugalsvm.Result`. Features of nonzero weight
+            count as selected.
         intercept : float
 
         Returns
@@ -222,9 +222,9 @@ class Model:
                 f"got shape {w.shape}."
             )
         margins = self.problem.margins(w, intercept)
-        used = np.zeros(columns.n_features)
-        used[columns.used(w)] = 1.0
-        used[self.problem.include] = 1.0
+        selected = np.zeros(columns.n_features)
+        selected[columns.used(w)] = 1.0
+        selected[self.problem.include] = 1.0
         values = {
             "w": w,
             "w_plus": np.maximum(w, 0.0),
@@ -232,9 +232,9 @@ class Model:
             "b": np.array(intercept),
             "xi": np.maximum(0.0, 1.0 - margins),
             "W": columns.sums(w**2),
-            "v": used,
-            "s": used,
-            "u": 1.0 - used,
+            "v": selected,
+            "s": selected,
+            "u": 1.0 - selected,
         }
         return {name: values[name] for name in self.variables if name in values}
 
@@ -247,8 +247,9 @@ class Model:
                     f"start has {name!r}, but the variables of {self.name} are "
                     f"{sorted(self.variables)}."
                 )
-            own = self.for_own_features(name, np.asarray(value, dtype=float))
-            if own.shape != self.variables[name].shape or not np.isfinite(own).all():
+            array = self.restrict_value(name, np.asarray(value, dtype=float))
+            is_finite = np.isfinite(array).all()
+            if array.shape != self.variables[name].shape or not is_finite:
                 raise ValueError(
                     f"start[{name!r}] must be finite, with one entry per feature (or "
                     f"sample), got {value!r}."
@@ -258,28 +259,32 @@ class Model:
     def read_variables(self) -> dict[str, np.ndarray]:
         """Values of the CVXPY variables by name, for all features."""
         return {
-            name: self._for_all_features(name, np.asarray(expression.value))
+            name: self._extend_value(name, np.asarray(expression.value))
             for name, expression in self.variables.items()
         }
 
-    def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
-        """The entries of the model's features, of a variable that has one for each."""
+    def restrict_value(self, name: str, value: np.ndarray) -> np.ndarray:
+        """The entries of the model's features, of a variable's value for all features.
+
+        Other values remain as they are.
+        """
         if name in _PER_FEATURE and value.shape == (self.problem.n_features,):
             return value[self.features]
         if name in _PER_COLUMN and value.shape == (self.problem.n_columns,):
             return value[self.columns]
         return value
 
-    def _for_all_features(self, name: str, value: np.ndarray) -> np.ndarray:
+    def _extend_value(self, name: str, value: np.ndarray) -> np.ndarray:
+        """A variable's value for all features, or columns, of the problem."""
         if name in _PER_COLUMN:
-            whole = np.zeros(self.problem.n_columns)
-            whole[self.columns] = value
+            extended = np.zeros(self.problem.n_columns)
+            extended[self.columns] = value
         elif name in _PER_FEATURE and value.shape == self.features.shape:
-            whole = np.full(self.problem.n_features, _PER_FEATURE[name])
-            whole[self.features] = value
+            extended = np.full(self.problem.n_features, _PER_FEATURE[name])
+            extended[self.features] = value
         else:
             return value
-        return whole
+        return extended
 
 
 def check_limits(time_limit: float | None, tolerance: float) -> None:

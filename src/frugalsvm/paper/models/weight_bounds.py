@@ -29,17 +29,12 @@ from ..methods import require_plain
 from .bound_problem import Form, PrintedPrograms, TightPrograms, check_form, descend
 from .formulations import check_upper_bound
 
-# Multiples of the relaxations' dual points to try.
-SCALES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Objectives are rounded sums: the known solution must satisfy its own bound.
+# Objectives are rounded sums: a solution must satisfy the bound of its objective.
 OBJECTIVE_SLACK = 1e-12
 # Maximum number of features for the joint descent.
 MANY_FEATURES = 1000
-# Number of widest intervals tried first if M only matters below some value.
-WIDEST = 10
 # If M is needed below some value, bound problems are solved only if it exceeds that
-# value by at most this factor: on 77 x 7129 data they reduced M from dual points by 11
-# %.
+# value by at most this factor: on data of 77 x 7129 they reduced M by 11 %.
 WITHIN_REACH = 1.5
 # Dual points that are evaluated together.
 CHUNK = 256
@@ -58,7 +53,7 @@ class WeightBounds:
         Both zero for a feature that no such solution uses.
     form : {"tight", "printed"}
     settled : bool
-        Whether M is as small as the bound problems can make it.
+        Whether no bound problem can make M smaller.
     programs : int
         Bound problems solved.
     seconds : float
@@ -92,7 +87,7 @@ class _Intervals:
         self.form = form
         self.upper_bound = upper_bound * (1.0 + OBJECTIVE_SLACK)
         # The printed form is the tight one without a budget.
-        k, budget = (node.k, node.budget)
+        k, budget = node.k, node.budget
         if form == "printed":
             k, budget = node.free.size, np.inf
         self.k = k
@@ -105,8 +100,8 @@ class _Intervals:
         """Bound on ``|w_j|`` for each feature."""
         return np.maximum(self.upper, -self.lower)
 
-    def learn(self, points: np.ndarray, own_price: int = -1) -> None:
-        """Use dual points made for one feature, given as the rows of a matrix."""
+    def learn(self, points: np.ndarray, j: int = -1) -> None:
+        """Use dual points, the rows of a matrix; with ``j``, those for that feature."""
         problem = self.problem
         for start in range(0, points.shape[0], CHUNK):
             part = points[start : start + CHUNK]
@@ -121,7 +116,7 @@ class _Intervals:
                     c, problem.norms, alpha, *problem.columns.in_kernels
                 )
                 lower, upper = weight_intervals(
-                    alpha, c, squares, *self.choice, self.upper_bound, own_price
+                    alpha, c, squares, *self.choice, self.upper_bound, j
                 )
                 self.lower = np.maximum(self.lower, lower)
                 self.upper = np.minimum(self.upper, upper)
@@ -146,7 +141,7 @@ def weight_bounds(
     ----------
     problem : Problem
     upper_bound : float
-        Objective UB of a known solution. A value below a proved lower bound is refused.
+        Objective UB of a solution. A value below a proved lower bound is refused.
     form : {"tight", "printed"}, default="tight"
         The form of the bound problems; see
         :func:`~frugalsvm.paper.models.bound_problem`.
@@ -176,21 +171,23 @@ def weight_bounds(
     intervals = _Intervals(problem, check_upper_bound(upper_bound), form)
     start = _use_relaxations(intervals)
 
-    def late() -> bool:
+    def is_late() -> bool:
         over = time_limit is not None and time.perf_counter() - started > time_limit
         return over or should_stop()
 
-    if useful_below is not None and _is_hopeless(intervals, start, useful_below, late):
+    if useful_below is not None and _is_hopeless(
+        intervals, start, useful_below, is_late
+    ):
         max_programs = 0
     elif problem.n_features <= MANY_FEATURES:
-        points = descend(problem, start, upper_bound, intervals.k, late)
-        if not late():
+        points = descend(problem, start, upper_bound, intervals.k, is_late)
+        if not is_late():
             intervals.learn(points)
     solved, settled = _solve_programs(
-        intervals, start, max_programs, solver, tolerance, late, useful_below
+        intervals, start, max_programs, solver, tolerance, is_late, useful_below
     )
     if not intervals.largest.any():
-        # Only w = 0 is left: is it as good as the claimed solution?
+        # Only w = 0 remains: is it as good as the claimed solution?
         _check_attainable(upper_bound, _constant_objective(problem))
     return WeightBounds(
         intervals.lower,
@@ -203,14 +200,15 @@ def weight_bounds(
 
 
 def _use_relaxations(intervals: _Intervals) -> np.ndarray:
-    """Use the dual points of DSCoP and SVM; return the one to continue from."""
+    """Use multiples of the dual points of DSCoP and SVM; return one to start from."""
     problem = intervals.problem
     dscop, svm = (
         relax_natively(problem, model, tol=1e-4) for model in ("DSCoP", "SVM")
     )
     _check_attainable(intervals.upper_bound, dscop.bound)
+    scales = (0.0, 0.25, 0.5, 0.75, 1.0)
     intervals.learn(
-        np.array([scale * one.alpha for one in (dscop, svm) for scale in SCALES])
+        np.array([scale * model.alpha for model in (dscop, svm) for scale in scales])
     )
     return dscop.alpha if intervals.form == "tight" else svm.alpha
 
@@ -221,7 +219,7 @@ def _check_attainable(upper_bound: float, bound: float) -> None:
         raise ValueError(
             f"upper_bound={upper_bound:g} is below the proved lower bound {bound:g}: "
             "no solution has this objective, so nothing bounds its weights. Give the "
-            "objective of a solution, e.g. of frugalsvm.solving(problem)."
+            "objective of a solution, e.g. of frugalsvm.solve(problem)."
         )
 
 
@@ -238,15 +236,15 @@ def _is_hopeless(
     intervals: _Intervals,
     start: np.ndarray,
     useful_below: float,
-    late: Callable[[], bool],
+    is_late: Callable[[], bool],
 ) -> bool:
-    """Whether the widest intervals stay too wide after a separate descent."""
+    """Whether the ten widest intervals stay too wide after a descent for them."""
     problem = intervals.problem
     if problem.n_features > MANY_FEATURES:
         return False
-    widest = np.argsort(-intervals.largest, kind="stable")[:WIDEST]
+    widest = np.argsort(-intervals.largest, kind="stable")[:10]
     intervals.learn(
-        descend(problem, start, intervals.upper_bound, intervals.k, late, widest)
+        descend(problem, start, intervals.upper_bound, intervals.k, is_late, widest)
     )
     return bool(intervals.largest[widest].max() >= useful_below)
 
@@ -257,7 +255,7 @@ def _solve_programs(
     max_programs: int | None,
     solver: str,
     tolerance: float,
-    late: Callable[[], bool],
+    is_late: Callable[[], bool],
     useful_below: float | None,
 ) -> tuple[int, bool]:
     """Solve bound problems, widest interval first.
@@ -278,11 +276,11 @@ def _solve_programs(
         if done[side, j] or ends[side, j] <= 0:
             return solved, True
         hopeless = useful_below is not None and (ends[done] >= useful_below).any()
-        if hopeless or late() or solved >= most:
+        if hopeless or is_late() or solved >= most:
             return solved, False
         if programs is None:
-            make = TightPrograms if intervals.form == "tight" else PrintedPrograms
-            programs = make(intervals.problem, intervals.upper_bound, start)
+            form = TightPrograms if intervals.form == "tight" else PrintedPrograms
+            programs = form(intervals.problem, intervals.upper_bound, start)
         sign = 1.0 if side == 0 else -1.0
         point = programs.dual_point(int(j), sign, solver, tolerance)
         if point is not None:
@@ -305,8 +303,8 @@ def big_m(
     r"""The big-M of the paper's proposition ``prop_M``:
     :math:`M = \max_j \max(|\overline M_j|, |\underline M_j|)`.
 
-    A bound on the weights of every solution that is at least as good as a known one.
-    Parameters are those of :func:`weight_bounds`.
+    A bound on the weights of every solution with an objective of at most UB. Parameters
+    are those of :func:`weight_bounds`.
 
     Returns
     -------
@@ -323,7 +321,7 @@ def big_m(
         should_stop=should_stop,
         useful_below=useful_below,
     )
-    # Models need a positive M, even if only w = 0 is as good as the known solution.
+    # Models need a positive M, even if only w = 0 is good enough.
     return max(bounds.M, float(np.finfo(float).tiny))
 
 

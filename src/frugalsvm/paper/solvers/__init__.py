@@ -24,9 +24,7 @@ from .clarabel import Clarabel
 from .highs import Highs
 from .scip import Scip
 
-# --- The choice of a solver for a model, and errors if none is available --------------
-
-# Open-source solvers first: the first one that takes a model is its default.
+# Open-source solvers first: the first solver that takes a model is its default.
 SOLVERS: dict[str, type[Solver]] = {
     adapter.name: adapter for adapter in (Clarabel, Scip, Highs, Gurobi, Mosek, Copt)
 }
@@ -43,7 +41,7 @@ def able_solvers(model: AnyModel) -> list[str]:
 
 
 def solver_for(model: AnyModel, name: str | None = None) -> Solver:
-    """The adapter that solves a model: the one named, or the open-source default.
+    """The adapter that solves a model: by name, or the open-source default.
 
     Raises
     ------
@@ -90,8 +88,6 @@ def missing_package(name: str) -> str | None:
             )
     return None
 
-
-# --- Solvers behind one Protocol ------------------------------------------------------
 
 __all__ = [
     "SOLVERS",

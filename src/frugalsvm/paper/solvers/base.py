@@ -1,4 +1,4 @@
-"""The interface of solver adapters: one Protocol, one result, clear errors."""
+"""The interface of solver adapters: a protocol, requests, solutions and errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ DEFAULT_TOLERANCE = 1e-8
 
 
 class Trait(StrEnum):
-    """What makes a program harder than a linear one."""
+    """A trait that makes a program harder than a linear one."""
 
     QUADRATIC = "quadratic objective"
     SECOND_ORDER = "second-order cones"
     SEMIDEFINITE = "semidefinite matrices"
     INTEGER = "binary variables"
     COMPLEMENTARITY = "complementarity constraints"
+
+
+# Traits that several solvers support together.
+CONIC = frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE})
+MIXED_INTEGER_CONIC = frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER})
 
 
 class SolveStatus(StrEnum):
@@ -56,7 +61,7 @@ class ModelSolution:
         Dual values by name where the solver has them: ``alpha`` of the margins,
         not negative, and others that the model names.
     seconds : float
-        Compilation of the model included.
+        Duration of the solve, including compilation of the model.
     solver : str
     """
 
@@ -100,7 +105,7 @@ class Request:
     node_limit : int or None
         Maximum number of nodes of a tree; with 1 the bound is that of the root.
     asked : float
-        Reading of the clock.
+        Time of the request, by ``time.perf_counter``.
     """
 
     time_limit: float | None = None
@@ -120,7 +125,7 @@ class Request:
 
     @property
     def is_late(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit has passed."""
         return self.seconds_left == 0.0
 
 
@@ -153,7 +158,7 @@ class AnyModel(Protocol):
 
     @property
     def multipliers(self) -> dict[str, Any]:
-        """CVXPY constraints whose dual values are wanted, by name."""
+        """CVXPY constraints whose dual values are reported, by name."""
 
     @property
     def binaries(self) -> dict[str, np.ndarray]:
@@ -170,12 +175,12 @@ class AnyModel(Protocol):
     def read_variables(self) -> dict[str, np.ndarray]:
         """Values of the CVXPY variables by name, for all features."""
 
-    def for_own_features(self, name: str, value: np.ndarray) -> np.ndarray:
+    def restrict_value(self, name: str, value: np.ndarray) -> np.ndarray:
         """The entries of the model's features, from values for all features."""
 
 
 class Solver(Protocol):
-    """One thin adapter per solver; callers do not depend on the solver.
+    """A thin adapter of a solver; callers do not depend on the solver.
 
     ``takes`` lists the sets of traits that the solver supports together. ``solve`` may
     assume that the model is of such a kind.
@@ -192,5 +197,5 @@ class Solver(Protocol):
 
 def accepts(solver: Solver | type[Solver], needs: Iterable[Trait]) -> bool:
     """Whether a solver takes programs with these traits."""
-    wanted = frozenset(needs)
-    return any(wanted <= together for together in solver.takes)
+    traits = frozenset(needs)
+    return any(traits <= together for together in solver.takes)

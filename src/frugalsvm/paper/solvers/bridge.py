@@ -1,4 +1,4 @@
-"""Solvers called through CVXPY: licensed ones that cannot be tested in full here."""
+"""Licensed solvers, which cannot be tested in full here; COPT, MOSEK through CVXPY."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .base import (
+    CONIC,
+    MIXED_INTEGER_CONIC,
     AnyModel,
     ModelSolution,
     Request,
@@ -38,36 +40,34 @@ def solve_through_cvxpy(
     solver: str,
     options: dict[str, Any],
     time_option: str,
-    ask: Request,
+    request: Request,
 ) -> tuple[ModelSolution, Any]:
     """Solve a model by one of CVXPY's solvers; also returns the solver's statistics.
 
-    The bound is the objective when the solver says optimal, minus infinity otherwise.
-    ``time_option`` is the solver's name for its time limit, which is set to the time
-    left after compilation.
+    The bound is the objective if the solver says optimal, minus infinity otherwise.
+    ``time_option`` is the solver's name for its time limit, which is set to the
+    remaining time after compilation.
     """
     import cvxpy as cp
 
     program = model.program
     data, chain, inverse = program.get_problem_data(solver.upper())
     sign = 1.0 if isinstance(program.objective, cp.Minimize) else -1.0
-    nothing = ModelSolution(
-        SolveStatus.TIME_LIMIT, sign * np.inf, -sign * np.inf, solver=solver
-    )
-    if ask.is_late:
-        return nothing, None
-    if ask.seconds_left is not None:
-        options = options | {time_option: ask.seconds_left}
+    if request.is_late:
+        status, infinity = SolveStatus.TIME_LIMIT, sign * np.inf
+        return ModelSolution(status, infinity, -infinity, solver=solver), None
+    if request.seconds_left is not None:
+        options = options | {time_option: request.seconds_left}
     if solver == "mosek":
         options = {"mosek_params": options}
     try:
-        with kept_interrupt():
-            found = chain.solve_via_data(
-                program, data, verbose=ask.verbose, solver_opts=options
+        with preserved_interrupt_handler():
+            raw = chain.solve_via_data(
+                program, data, verbose=request.verbose, solver_opts=options
             )
-        program.unpack_results(found, chain, inverse)
+        program.unpack_results(raw, chain, inverse)
     except Exception as error:
-        # Any exception: each package raises its own.
+        # Every package raises exceptions of its own.
         raise failure(solver, model, error) from error
     solution = _read(model, solver, sign)
     stats = program.solver_stats.extra_stats if program.solver_stats else None
@@ -75,8 +75,8 @@ def solve_through_cvxpy(
 
 
 @contextmanager
-def kept_interrupt() -> Iterator[None]:
-    """Restore the handler of Ctrl-C.
+def preserved_interrupt_handler() -> Iterator[None]:
+    """Restore the handler of Ctrl-C afterwards.
 
     COPT removes Python's handler, so the next Ctrl-C would end the process. Python's
     own functions for this work only in the main thread, and solvers run in another.
@@ -145,10 +145,7 @@ class Copt:
     name: ClassVar[str] = "copt"
     package: ClassVar[str] = "coptpy"
     extra: ClassVar[str] = "copt"
-    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
-    )
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (CONIC, MIXED_INTEGER_CONIC)
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model."""
@@ -175,10 +172,7 @@ class Mosek:
     name: ClassVar[str] = "mosek"
     package: ClassVar[str] = "mosek"
     extra: ClassVar[str] = "mosek"
-    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.INTEGER}),
-    )
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (CONIC, MIXED_INTEGER_CONIC)
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a model."""
@@ -202,8 +196,6 @@ class Mosek:
 # Without a licence gurobipy solves small models only (2,000 variables or constraints,
 # 200 variables when there are quadratic terms).
 
-SMALLEST_TOLERANCE = 1e-9
-
 
 class Gurobi:
     """Adapter of Gurobi."""
@@ -212,14 +204,7 @@ class Gurobi:
     package: ClassVar[str] = "gurobipy"
     extra: ClassVar[str] = "gurobi"
     takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset(
-            {
-                Trait.QUADRATIC,
-                Trait.SECOND_ORDER,
-                Trait.INTEGER,
-                Trait.COMPLEMENTARITY,
-            }
-        ),
+        MIXED_INTEGER_CONIC | {Trait.COMPLEMENTARITY},
     )
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
@@ -230,28 +215,30 @@ class Gurobi:
         try:
             with gurobipy.Env(params={"OutputFlag": int(request.verbose)}) as env:
                 program, x, rows = _build(form, env)
-                _set_limits(program, request)
+                _set_parameters(program, request)
                 if request.start is not None:
-                    _set_start(x, form.start_point(request.start))
-                program.optimize(_asking(request.should_stop))
+                    # Gurobi completes the undefined entries.
+                    point = form.start_point(request.start)
+                    undefined = gurobipy.GRB.UNDEFINED
+                    x.Start = np.where(np.isfinite(point), point, undefined)
+                program.optimize(_stop_callback(request.should_stop))
                 return _read_matrices(program, x, rows, form)
         except gurobipy.GurobiError as error:
             raise failure(self.name, model, error) from error
 
 
-def _set_limits(program: Any, request: Request) -> None:
+def _set_parameters(program: Any, request: Request) -> None:
     if request.seconds_left is not None:
         program.setParam("TimeLimit", request.seconds_left)
     if request.node_limit is not None:
         program.setParam("NodeLimit", request.node_limit)
-    _set_accuracy(program, request.tolerance)
-
-
-def _set_start(x: Any, point: np.ndarray) -> None:
-    """An initial solution; Gurobi completes the entries that are NaN."""
-    from gurobipy import GRB
-
-    x.Start = np.where(np.isfinite(point), point, GRB.UNDEFINED)
+    # Gurobi takes no smaller tolerance.
+    accuracy = max(request.tolerance, 1e-9)
+    for name in ("FeasibilityTol", "OptimalityTol", "IntFeasTol", "BarConvTol"):
+        program.setParam(name, accuracy)
+    program.setParam("BarQCPConvTol", accuracy)
+    program.setParam("MIPGap", request.tolerance)
+    program.setParam("QCPDual", 1)
 
 
 def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
@@ -270,8 +257,9 @@ def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
         count = form.A.shape[0] - form.n_linear
         slack = program.addMVar(count, lb=-GRB.INFINITY)
         stacked = sp.hstack([form.A[form.n_linear :], sp.eye_array(count)])
-        both = gurobipy.concatenate([x, slack])
-        program.addMConstr(sp.csr_matrix(stacked), both, "=", form.b[form.n_linear :])
+        columns = gurobipy.concatenate([x, slack])
+        right = form.b[form.n_linear :]
+        program.addMConstr(sp.csr_matrix(stacked), columns, "=", right)
         for cone in cones:
             part = slack[cone.start - form.n_linear : cone.stop - form.n_linear]
             part[0].LB = 0.0
@@ -283,7 +271,7 @@ def _build(form: StandardForm, environment: Any) -> tuple[Any, Any, Any]:
     return program, x, rows
 
 
-def _asking(
+def _stop_callback(
     should_stop: Callable[[], bool] | None,
 ) -> Callable[[Any, int], None] | None:
     """A Gurobi callback that terminates the run on a stop request."""
@@ -295,15 +283,6 @@ def _asking(
             program.terminate()
 
     return callback
-
-
-def _set_accuracy(program: Any, tolerance: float) -> None:
-    accuracy = max(tolerance, SMALLEST_TOLERANCE)
-    for name in ("FeasibilityTol", "OptimalityTol", "IntFeasTol", "BarConvTol"):
-        program.setParam(name, accuracy)
-    program.setParam("BarQCPConvTol", accuracy)
-    program.setParam("MIPGap", tolerance)
-    program.setParam("QCPDual", 1)
 
 
 def _read_matrices(

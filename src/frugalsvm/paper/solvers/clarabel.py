@@ -1,4 +1,4 @@
-"""Clarabel: open-source interior point for QPs, SOCPs and SDPs."""
+"""Clarabel, an interior-point solver of QPs, SOCPs and SDPs; compilation of models."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
+from .base import CONIC, AnyModel, ModelSolution, Request, SolveStatus, Trait
 
-# --- Matrices of a model, compiled by CVXPY, for adapters that call a solver directly -
+# --- A model compiled by CVXPY, for adapters that call a solver directly --------------
 #
 #     min 1/2 x'Px + q'x   s.t.  b - A x in K,  x_i binary,  x_s x_t = 0
 #
@@ -23,7 +23,7 @@ from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
 
 @dataclass(frozen=True)
 class StandardForm:
-    """See the module docstring; ``sign`` is -1 for maximisation."""
+    """A compiled model, in the form above; ``sign`` is -1 for maximisation."""
 
     model: AnyModel
     P: sp.csc_array
@@ -83,15 +83,15 @@ class StandardForm:
         )
 
     def start_point(self, start: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Values of the columns for given values of variables; NaN where unknown."""
+        """Values of the columns for values of variables; NaN for all others."""
         point = np.full(self.q.size, np.nan)
         for name, value in start.items():
             variable = self.model.variables[name]
             # Expressions such as s = 1 - u have no columns.
             if getattr(variable, "id", None) in self.columns:
-                own = self.model.for_own_features(name, np.asarray(value, dtype=float))
+                part = self.model.restrict_value(name, np.asarray(value, dtype=float))
                 first = self.columns[variable.id]
-                point[first : first + variable.size] = own.ravel(order="F")
+                point[first : first + variable.size] = part.ravel(order="F")
         return point
 
     def _assign(self, x: np.ndarray) -> None:
@@ -158,7 +158,7 @@ def _complementary_columns(model: AnyModel, columns: dict[int, int]) -> np.ndarr
     )
 
 
-# --- Clarabel: open-source interior point for QPs, SOCPs and SDPs ---------------------
+# --- The solver -----------------------------------------------------------------------
 
 _STATUS = {
     "Solved": SolveStatus.OPTIMAL,
@@ -182,9 +182,7 @@ class Clarabel:
     name: ClassVar[str] = "clarabel"
     package: ClassVar[str] = "clarabel"
     extra: ClassVar[str] = "paper"
-    takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset({Trait.QUADRATIC, Trait.SECOND_ORDER, Trait.SEMIDEFINITE}),
-    )
+    takes: ClassVar[tuple[frozenset[Trait], ...]] = (CONIC,)
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
         """Solve a convex model; the bound is Clarabel's dual objective.
@@ -204,7 +202,7 @@ class Clarabel:
         settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
         if request.seconds_left is not None:
             settings.time_limit = request.seconds_left
-        found = clarabel.DefaultSolver(
+        result = clarabel.DefaultSolver(
             sp.csc_matrix(sp.triu(form.P)),
             form.q,
             sp.csc_matrix(form.A),
@@ -212,14 +210,15 @@ class Clarabel:
             _cones(form),
             settings,
         ).solve()
-        status = _STATUS.get(str(found.status), SolveStatus.FAILED)
+        status = _STATUS.get(str(result.status), SolveStatus.FAILED)
         if status not in _HAS_POINT:
             return form.solution(self.name, status, -np.inf)
         final = status is SolveStatus.OPTIMAL
-        x = np.asarray(found.x) if final or found.r_prim <= NEARLY_FEASIBLE else None
-        is_bound = final or found.r_dual <= NEARLY_FEASIBLE
-        bound = found.obj_val_dual if is_bound else -np.inf
-        return form.solution(self.name, status, bound, x, np.asarray(found.z))
+        is_point = final or result.r_prim <= NEARLY_FEASIBLE
+        is_bound = final or result.r_dual <= NEARLY_FEASIBLE
+        x = np.asarray(result.x) if is_point else None
+        bound = result.obj_val_dual if is_bound else -np.inf
+        return form.solution(self.name, status, bound, x, np.asarray(result.z))
 
 
 def _cones(form: StandardForm) -> list:

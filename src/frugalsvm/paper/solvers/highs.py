@@ -20,10 +20,6 @@ _STATUS = {
     "kUnbounded": SolveStatus.UNBOUNDED,
     "kIterationLimit": SolveStatus.INACCURATE,
 }
-SMALLEST_TOLERANCE = 1e-10
-# Rows and nonzeros from which on linear programs are solved by the interior-point
-# method: on 2000 x 500 dense data the simplex method took more than a minute.
-MANY_ROWS, MANY_NONZEROS = 1000, 500_000
 # highspy's code of a feasible point.
 FEASIBLE = 2
 
@@ -47,7 +43,8 @@ class Highs:
         if request.is_late:
             return form.solution(self.name, SolveStatus.TIME_LIMIT, -np.inf)
         highs = highspy.Highs()
-        accuracy = max(request.tolerance, SMALLEST_TOLERANCE)
+        # HiGHS takes no smaller tolerance.
+        accuracy = max(request.tolerance, 1e-10)
         highs.setOptionValue("output_flag", request.verbose)
         highs.setOptionValue("primal_feasibility_tolerance", accuracy)
         highs.setOptionValue("dual_feasibility_tolerance", accuracy)
@@ -61,22 +58,22 @@ class Highs:
             highs.setOptionValue("run_crossover", "off")
         highs.passModel(build(form))
         if request.start is not None:
-            _set_start(highs, form.start_point(request.start))
+            # HiGHS completes the entries that are NaN.
+            point = form.start_point(request.start)
+            columns = np.flatnonzero(np.isfinite(point))
+            highs.setSolution(columns.size, columns.astype(np.int32), point[columns])
         highs.run()
         status = _STATUS.get(highs.getModelStatus().name, SolveStatus.FAILED)
         return _read(highs, form, status)
 
 
 def _is_large(form: StandardForm) -> bool:
-    linear = not (form.P.nnz or form.binaries.size)
-    rows, nonzeros = form.A.shape[0], form.A.nnz
-    return linear and rows >= MANY_ROWS and nonzeros >= MANY_NONZEROS
+    """Whether a linear program is large enough for the interior-point method.
 
-
-def _set_start(highs: Any, point: np.ndarray) -> None:
-    """An initial solution; HiGHS completes the entries that are NaN."""
-    known = np.flatnonzero(np.isfinite(point))
-    highs.setSolution(known.size, known.astype(np.int32), point[known])
+    On 2000 x 500 dense data the simplex method took more than a minute.
+    """
+    is_linear = not (form.P.nnz or form.binaries.size)
+    return is_linear and form.A.shape[0] >= 1000 and form.A.nnz >= 500_000
 
 
 def build(form: StandardForm) -> Any:
@@ -111,12 +108,12 @@ def build(form: StandardForm) -> Any:
 
 
 def _read(highs: Any, form: StandardForm, status: SolveStatus) -> ModelSolution:
-    found, info = highs.getSolution(), highs.getInfo()
-    # A simplex run that stopped early has values, too, but they are not feasible.
-    feasible = info.primal_solution_status == FEASIBLE
-    point = np.array(found.col_value) if found.value_valid and feasible else None
+    solution, info = highs.getSolution(), highs.getInfo()
+    # A simplex run that stopped early also has values, but they are not feasible.
+    is_point = solution.value_valid and info.primal_solution_status == FEASIBLE
+    point = np.array(solution.col_value) if is_point else None
     # HiGHS signs multipliers by the binding side: nonpositive for "<=".
-    duals = -np.array(found.row_dual) if found.dual_valid else None
+    duals = -np.array(solution.row_dual) if solution.dual_valid else None
     bound = -np.inf
     if form.binaries.size:
         bound = info.mip_dual_bound
@@ -141,13 +138,13 @@ def largest_differences(
     model : Model
         A linear model; its objective is ignored.
     plus, minus : str
-        Names of two of its variables.
+        Names of two variables of the model.
     request : Request
 
     Returns
     -------
     ndarray
-        HiGHS's values, valid up to its tolerances; infinite if time ran out.
+        The values of HiGHS, valid up to its tolerances; infinite if time ran out.
     """
     import highspy
 

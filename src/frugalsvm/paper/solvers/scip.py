@@ -9,7 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .base import AnyModel, ModelSolution, Request, SolveStatus, Trait
+from .base import (
+    MIXED_INTEGER_CONIC,
+    AnyModel,
+    ModelSolution,
+    Request,
+    SolveStatus,
+    Trait,
+)
 from .bridge import failure
 from .clarabel import StandardForm, compile_model
 
@@ -23,8 +30,6 @@ _STATUS = {
     "infeasible": SolveStatus.INFEASIBLE,
     "unbounded": SolveStatus.UNBOUNDED,
 }
-# Below this SCIP may branch on cones forever, and its LP solver warns.
-SMALLEST_TOLERANCE = 1e-7
 
 
 class Scip:
@@ -34,14 +39,7 @@ class Scip:
     package: ClassVar[str] = "pyscipopt"
     extra: ClassVar[str] = "paper"
     takes: ClassVar[tuple[frozenset[Trait], ...]] = (
-        frozenset(
-            {
-                Trait.QUADRATIC,
-                Trait.SECOND_ORDER,
-                Trait.INTEGER,
-                Trait.COMPLEMENTARITY,
-            }
-        ),
+        MIXED_INTEGER_CONIC | {Trait.COMPLEMENTARITY},
     )
 
     def solve(self, model: AnyModel, request: Request) -> ModelSolution:
@@ -58,9 +56,9 @@ class Scip:
         scip = program.scip
         _set_parameters(scip, request)
         if request.start is not None:
-            program.begin_with(form.start_point(request.start))
+            program.set_start(form.start_point(request.start))
         if request.should_stop is not None:
-            # Ctrl-C is left to the caller, which then requests a stop.
+            # The caller handles Ctrl-C and requests a stop.
             scip.setParam("misc/catchctrlc", False)
             _watch(scip, request.should_stop)
         scip.optimize()
@@ -76,7 +74,8 @@ class Scip:
 
 
 def _set_parameters(scip: Any, request: Request) -> None:
-    accuracy = max(request.tolerance, SMALLEST_TOLERANCE)
+    # Below 1e-7 SCIP may branch on cones forever, and its LP solver warns.
+    accuracy = max(request.tolerance, 1e-7)
     scip.hideOutput(not request.verbose)
     scip.setParam("limits/gap", accuracy)
     scip.setParam("numerics/feastol", accuracy)
@@ -93,7 +92,7 @@ def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
 
     events = SCIP_EVENTTYPE.LPSOLVED | SCIP_EVENTTYPE.NODEFOCUSED
 
-    class Asking(Eventhdlr):
+    class StopHandler(Eventhdlr):
         def eventinit(self) -> None:
             self.model.catchEvent(events, self)
 
@@ -105,7 +104,7 @@ def _watch(scip: Any, should_stop: Callable[[], bool]) -> None:
                 self.model.interruptSolve()
             return {"result": SCIP_RESULT.DIDNOTRUN}
 
-    scip.includeEventhdlr(Asking(), "frugalsvm", "asks whether to stop")
+    scip.includeEventhdlr(StopHandler(), "frugalsvm", "checks for a stop request")
 
 
 # A number computed from the columns x and the rows b - A x.
@@ -116,7 +115,8 @@ _Value = Callable[[np.ndarray, np.ndarray], float]
 class _Program:
     """A SCIP model: its columns x, and auxiliary variables that x determines.
 
-    ``extra`` has these variables with functions of x and of the rows ``b - A x``.
+    ``extra`` has these variables, with their values as functions of x and of the rows
+    ``b - A x``.
     """
 
     form: StandardForm
@@ -124,8 +124,8 @@ class _Program:
     x: list[Any]
     extra: list[tuple[Any, _Value]] = field(default_factory=list)
 
-    def begin_with(self, point: np.ndarray) -> None:
-        """Pass an initial solution, in which entries may be unknown (NaN)."""
+    def set_start(self, point: np.ndarray) -> None:
+        """Pass an initial solution, whose entries may be missing (NaN)."""
         scip = self.scip
         complete = bool(np.isfinite(point).all())
         solution = scip.createSol() if complete else scip.createPartialSol()
@@ -163,8 +163,8 @@ def _build(form: StandardForm) -> _Program:
 def _affine(form: StandardForm, x: list[Any]) -> list[Any]:
     """The expressions ``b - A x``, row by row.
 
-    Made from dictionaries: sums of products build as many expressions as there are
-    coefficients (CoP on 2000 x 500 data: 2.6 s instead of 0.5 s).
+    They are made from dictionaries, since sums of products build an expression for each
+    coefficient (CoP on 2000 x 500 data: 2.6 s instead of 0.5 s).
     """
     from pyscipopt.scip import CONST, Expr, Term
 
