@@ -56,15 +56,15 @@ class Block:
         Whether features of small spread are shifted.
     """
 
-    def __init__(self, X: Any, kept: np.ndarray | None, shifts: bool):
+    def __init__(self, X: Any, rows: np.ndarray | None, shifts: bool):
         self.is_sparse = is_sparse(X)
         self.dtype = X.dtype
         self.n_bytes = _bytes_of(X)
         self.source: ArraySource | SparseSource
         if self.is_sparse:
-            self.source = SparseSource(X, kept, shifts)
+            self.source = SparseSource(X, rows, shifts)
         else:
-            self.source = ArraySource(X, kept, shifts)
+            self.source = ArraySource(X, rows, shifts)
 
     def facts(self) -> Facts:
         """The facts about the features."""
@@ -114,7 +114,7 @@ def same(value: Any) -> Any:
 
 
 def make_block(
-    X: Any, shape: tuple[int, int], kept: np.ndarray | None, shifts: bool
+    X: Any, shape: tuple[int, int], rows: np.ndarray | None, shifts: bool
 ) -> Block:
     """A chunk of a dask array as a block."""
     if not (is_sparse(X) or isinstance(X, np.ndarray)):
@@ -128,7 +128,7 @@ def make_block(
             f"a chunk of X has shape {X.shape} and type {X.dtype}, but dask was told "
             f"{shape} and real numbers; fix the function that makes the chunks."
         )
-    return Block(X, kept, shifts)
+    return Block(X, rows, shifts)
 
 
 def facts_of(block: Block) -> Facts:
@@ -150,12 +150,14 @@ def most_valuable(
     more data.
     """
     values = np.abs(block.source.multiply(v))
-    some = np.flatnonzero(values > above) if most is None else smallest(-values, most)
-    if 2 * some.size >= values.size:
+    features = (
+        np.flatnonzero(values > above) if most is None else smallest(-values, most)
+    )
+    if 2 * features.size >= values.size:
         return None, values, 0.0
     others = np.ones(values.size, dtype=bool)
-    others[some] = False
-    return some.astype(np.int32), values[some], float(values[others].max())
+    others[features] = False
+    return features.astype(np.int32), values[features], float(values[others].max())
 
 
 def columns_of(block: Block, features: np.ndarray) -> Any:

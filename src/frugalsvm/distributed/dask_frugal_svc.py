@@ -15,8 +15,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from distributed import Client, default_client
 
-from ..estimators import FrugalSVC
-from ..estimators import parameters as may_be
+from ..estimators import FrugalSVC, parameters
 from ..estimators.fitted import Moments, dense_columns
 from ..estimators.parameters import Constraint, check_parameters
 from ..problem.solution import rounded
@@ -92,12 +91,12 @@ def check_features(X: Any, n_features: int) -> None:
 def scores_of(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> Any:
     """Scores of the samples of a dask array."""
     check_features(X, coef.size)
-    used = np.flatnonzero(coef)
-    if used.size == 0:
+    support = np.flatnonzero(coef)
+    if support.size == 0:
         # A column of weight zero, which provides the number of samples.
-        used = np.array([0])
+        support = np.array([0])
     return da.blockwise(
-        _scores, "i", X[:, used], "ij", concatenate=True, coef=coef[used],
+        _scores, "i", X[:, support], "ij", concatenate=True, coef=coef[support],
         intercept=intercept, is_single=is_single, dtype=np.float64, meta=np.empty(0),
     )  # fmt: skip
 
@@ -171,7 +170,7 @@ class DaskFrugalSVC(FrugalSVC):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         **FrugalSVC._constraints,
-        "client": may_be.ANYTHING,
+        "client": parameters.ANYTHING,
     }
 
     _takes_classes = False
@@ -284,9 +283,9 @@ class DaskFrugalSVC(FrugalSVC):
 
     def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
         support = np.flatnonzero(self._get_support_mask())
-        kept = sample_weight > 0
+        mask = sample_weight > 0
         columns = data.source.columns(support).T
-        self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[kept])
+        self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[mask])
         # Set here, since interrupted fits are complete, too.
         self.traffic_ = data.traffic
 
@@ -371,17 +370,17 @@ class DaskFrugalSVC(FrugalSVC):
         params = self.get_params(deep=False)
         del params["client"]
         local = FrugalSVC(**params)
-        left = {*params, "client", "traffic_"}
+        omitted = {*params, "client", "traffic_"}
         for name, value in vars(self).items():
-            if name not in left:
+            if name not in omitted:
                 setattr(local, name, value)
         return local
 
     def __sklearn_clone__(self) -> Self:
         # Connections cannot be copied; copies have none.
-        made = super(DaskFrugalSVC, copy(self)).__sklearn_clone__()
-        made.client = self.client
-        return made
+        other = super(DaskFrugalSVC, copy(self)).__sklearn_clone__()
+        other.client = self.client
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         # Connections cannot be pickled.

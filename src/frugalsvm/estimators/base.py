@@ -68,21 +68,21 @@ class BinaryLinearClassifier(
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        used = np.flatnonzero(self.coef_.any(axis=0))
-        if self._has_only_some_columns(X, used):
+        support = np.flatnonzero(self.coef_.any(axis=0))
+        if self._has_only_some_columns(X, support):
             table: Any = X
-            names = list(self.feature_names_in_[used])
-            some = check_array(table[names], accept_sparse="csr", input_name="X")
-            is_single = some.dtype == np.float32
+            names = list(self.feature_names_in_[support])
+            values = check_array(table[names], accept_sparse="csr", input_name="X")
+            is_single = values.dtype == np.float32
         else:
             data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
             # Only a few columns of a possibly large table are needed.
             is_single = data.dtype == np.float32
-            some = dense_columns(data, used)
+            values = dense_columns(data, support)
         if len(self.coef_) == 1:
-            scores = some @ self.coef_[0, used] + self.intercept_[0]
+            scores = values @ self.coef_[0, support] + self.intercept_[0]
         else:
-            scores = some @ self.coef_[:, used].T + self.intercept_
+            scores = values @ self.coef_[:, support].T + self.intercept_
         return np.asarray(
             rounded(
                 scores,
@@ -92,20 +92,20 @@ class BinaryLinearClassifier(
             )
         )
 
-    def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
+    def _has_only_some_columns(self, X: Any, support: np.ndarray) -> bool:
         """Whether a data frame lacks only columns that the model does not need."""
         names = getattr(self, "feature_names_in_", None)
-        if names is None or not hasattr(X, "columns") or used.size == 0:
+        if names is None or not hasattr(X, "columns") or support.size == 0:
             return False
         columns = list(X.columns)
         # Names are usually distinct strings. Columns that were not there in training
         # are left to scikit-learn's error.
         if not all(isinstance(column, str) for column in columns):
             return False
-        there, known = set(columns), set(names)
-        if len(there) < len(columns) or len(known) < len(names):
+        present, expected = set(columns), set(names)
+        if len(present) < len(columns) or len(expected) < len(names):
             return False
-        return set(names[used]) <= there < known
+        return set(names[support]) <= present < expected
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.
@@ -145,9 +145,9 @@ class BinaryLinearClassifier(
         weights = check_sample_weight(sample_weight, X)
         if self.class_weight is None:
             return weights
-        kept = weights > 0
+        is_used = weights > 0
         factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y[kept]
+            self.class_weight, classes=self.classes_, y=y[is_used]
         )
         if (factors < 0).any() or not np.isfinite(factors).all():
             raise ValueError(
@@ -236,21 +236,21 @@ class BudgetedClassifier(BinaryLinearClassifier):
             if array is not None:
                 check_unmasked(name, array)
         # Numeric arrays and sparse matrices are not converted: they may be large.
-        as_given = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
+        is_numeric = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
         data, labels = validate_data(
             self,
             X,
             y,
             accept_sparse=["csr", "csc"],
-            dtype="numeric" if as_given else np.float64,
+            dtype="numeric" if is_numeric else np.float64,
         )
         self._is_single = data.dtype == np.float32
         return data, labels, self._encode(labels)
 
     def _take_selected(self) -> None:
         """Set the names of the selected features, once there are weights."""
-        used = self._features.used(self._get_support_mask())
-        self.selected_groups_ = self._features.labels_of(used)
+        features = self._features.features_of(self._get_support_mask())
+        self.selected_groups_ = self._features.labels_of(features)
 
     @property
     def _features(self) -> FeatureGroups:
@@ -338,8 +338,8 @@ class BudgetedClassifier(BinaryLinearClassifier):
     def _warn_if_constant(self, stacklevel: int) -> None:
         if self._constant is not None:
             self._constant.warn(stacklevel + 1)
-        for one in self._never:
-            one.warn(stacklevel + 1)
+        for never in self._never:
+            never.warn(stacklevel + 1)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -348,5 +348,5 @@ class BudgetedClassifier(BinaryLinearClassifier):
         if getattr(self, "_groups", None) is None:
             return mask
         # A group is used as a whole.
-        mask[self._features.columns_of(self._features.used(mask))] = True
+        mask[self._features.columns_of(self._features.features_of(mask))] = True
         return mask

@@ -85,9 +85,9 @@ class WatchedFolds(NamedTuple):
     @property
     def n_shortened(self) -> int:
         """Cells finished in all folds whose search was cut short in any."""
-        cut = [one.shortened for one in self.folds]
+        cut = [cells.shortened for cells in self.folds]
         return sum(
-            any(cell in one for one in cut) for cell in finished_cells(self.folds)
+            any(cell in cells for cells in cut) for cell in finished_cells(self.folds)
         )
 
 
@@ -163,8 +163,8 @@ def watched_folds(
     if n_workers == 1:
         data, folds = Shared(samples), []
         for job in jobs:
-            own = prepared.for_fold(data, job.train)
-            folds.append(work.run(own, job, partial(teller.tell, job.number)))
+            prepared_data = prepared.for_fold(data, job.train)
+            folds.append(work.run(prepared_data, job, partial(teller.tell, job.number)))
     else:
         folds = run_folds(
             work,
@@ -218,9 +218,9 @@ class _Teller:
         costs = work.costs
         self._work_done += costs[j]
         total = self.n_folds * work.weights.size * costs.sum()
-        left = seconds * (total / self._work_done - 1.0)
+        seconds_left = seconds * (total / self._work_done - 1.0)
         if self.watch.time_limit is not None:
-            left = min(left, max(0.0, self.watch.time_limit - seconds))
+            seconds_left = min(seconds_left, max(0.0, self.watch.time_limit - seconds))
         progress = ChoiceProgress(
             seconds,
             fold,
@@ -229,15 +229,15 @@ class _Teller:
             score,
             self.n_done,
             self.n_folds * work.n_cells,
-            left,
+            seconds_left,
         )
         self.was_stopped |= self.watch.tell(progress, self.n_folds)
         return self.was_stopped
 
-    def tell_all(self, fold: int, found: GridFold) -> None:
+    def tell_all(self, fold: int, result: GridFold) -> None:
         """Tell of all cells of a fold that was searched in another process."""
-        for i, j in _known(found):
-            self.tell(fold, (i, j), best_of(found.scores[i, j]))
+        for i, j in _known(result):
+            self.tell(fold, (i, j), best_of(result.scores[i, j]))
 
 
 def _side_by_side(
@@ -258,8 +258,8 @@ def _side_by_side(
         searches: list[FoldSearch] = []
         try:
             for job in jobs:
-                own = prepared.for_fold(data, job.train)
-                search = FoldSearch(work, own, job, stop)
+                prepared_data = prepared.for_fold(data, job.train)
+                search = FoldSearch(work, prepared_data, job, stop)
                 searches.append(open_folds.enter_context(search))
             stop.restart(None)
             for index, seconds in _within(work, searches, stop, watch.time_limit):
@@ -309,10 +309,10 @@ def _within(
     costs = np.tile(work.costs, work.weights.size)
     least = 0.0
     while number < len(indices):
-        left, rest = stop.seconds_left, costs[number:]
-        chosen = _spread(least * rest, left)
+        seconds_left, remaining = stop.seconds_left, costs[number:]
+        chosen = _spread(least * remaining, seconds_left)
         first = chosen[0]
-        seconds = left * float(rest[first] / rest[chosen].sum())
+        seconds = seconds_left * float(remaining[first] / remaining[chosen].sum())
         number += first
         yield indices[number], seconds
         scoring = sum(search.scoring_seconds for search in searches)

@@ -199,8 +199,8 @@ class Choice:
         scores = np.stack([fold.scores for fold in folds], axis=-1)
         means, errors = scores.mean(axis=-1), standard_error(scores)
         constant = np.mean([fold.constant for fold in folds], axis=0) > 0.5
-        for one in barred:
-            constant[one] = True
+        for cell in barred:
+            constant[cell] = True
         better = ~constant & (means - errors > _chance(folds))
         usable = np.where(np.isfinite(means), means, -np.inf)
         ranked = np.where(constant, -np.inf, usable) if better.any() else usable
@@ -271,5 +271,5 @@ class Choice:
 def _chance(folds: list[GridFold]) -> float:
     """Mean score of always predicting the better class; minus infinity if unknown."""
     chance = np.array([fold.chance for fold in folds])
-    known = np.isfinite(chance).all(axis=1)
-    return float(chance[known].mean(axis=0).max()) if known.any() else -np.inf
+    is_scored = np.isfinite(chance).all(axis=1)
+    return float(chance[is_scored].mean(axis=0).max()) if is_scored.any() else -np.inf

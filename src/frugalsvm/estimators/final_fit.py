@@ -118,7 +118,7 @@ class FinalFit:
             )
         number = int(seeds.generate_state(1)[0])
         was_interrupted, n_solves = grid.was_interrupted, grid.n_solves
-        kept = samples.sample_weight > 0
+        mask = samples.sample_weight > 0
         barred: set[tuple[int, int, int]] = set()
         while True:
             i, j = choice.place
@@ -126,7 +126,7 @@ class FinalFit:
             if support is None:
                 support = _best_start(self._cell(problem, i, j), starts[i, j])
             model = svm_on(problem.with_C(self._refit_C(choice)), support)
-            if units.fold_back(model).is_constant(samples.data[kept]):
+            if units.fold_back(model).is_constant(samples.data[mask]):
                 other = self._other(folds, choice, barred)
                 if other is not None:
                     choice = other
@@ -153,7 +153,7 @@ class FinalFit:
                 result = with_refit(cell, result, refit_C)
             model = units.fold_back(Linear.of(result))
             other = None
-            if model.is_constant(samples.data[kept]):
+            if model.is_constant(samples.data[mask]):
                 other = self._other(folds, choice, barred)
             if other is None:
                 break
@@ -198,11 +198,13 @@ class FinalFit:
 
         starts = {}
         for i, j in np.ndindex(*folds[0].objectives.shape):
-            given = checked_support(self._cell(problem, i, j), self.initial_support)
-            if given is not None:
-                given = np.union1d(given, problem.include)
-            found = [fold.supports[i][j] for fold in folds]
-            starts[i, j] = [one for one in (*found, given) if one is not None]
+            initial = checked_support(self._cell(problem, i, j), self.initial_support)
+            if initial is not None:
+                initial = np.union1d(initial, problem.include)
+            supports = [fold.supports[i][j] for fold in folds]
+            starts[i, j] = [
+                support for support in (*supports, initial) if support is not None
+            ]
         return starts
 
 
@@ -214,8 +216,8 @@ def _best_start(problem: Problem, starts: list[np.ndarray]) -> np.ndarray:
 
     evaluator = Evaluator(problem)
     with single_threaded_blas():
-        found = [fill(evaluator, shrink(evaluator, one)) for one in starts]
-    return min(found, key=lambda one: (one.objective, one.key)).support
+        solutions = [fill(evaluator, shrink(evaluator, support)) for support in starts]
+    return min(solutions, key=lambda best: (best.objective, best.key)).support
 
 
 # --- Folds of a choice of budget and C, and what an estimator keeps of them -----------
@@ -310,28 +312,28 @@ class BudgetedChoice(ScoredChoice):
         self._included = self._features.columns_of(fitted.included)
         self._take_selected()
 
-    def _warn_of_limit(self, found: WatchedFolds) -> None:
+    def _warn_of_limit(self, folds: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""
-        words = []
-        if found.was_late:
-            words.append(
-                f"the choice: {found.n_finished:,} of {self.path_.objectives.size:,} "
+        reasons = []
+        if folds.was_late:
+            reasons.append(
+                f"the choice: {folds.n_finished:,} of {self.path_.objectives.size:,} "
                 "pairs of budget and C are finished in all folds, and the best of "
                 "them was taken"
             )
-        if found.n_shortened:
-            words.append(
-                f"the searches of {found.n_shortened:,} pairs of budget and C, which "
+        if folds.n_shortened:
+            reasons.append(
+                f"the searches of {folds.n_shortened:,} pairs of budget and C, which "
                 "share the time"
             )
         if self.result_.status is Status.TIME_LIMIT:
-            words.append(
+            reasons.append(
                 f"the fit to all data: {self.result_.verdict}, which is above "
                 f"gap_tol={self.gap_tol:g}"
             )
-        if words:
+        if reasons:
             warnings.warn(
-                f"time_limit={self.time_limit} ended {'; and '.join(words)}. Raise "
+                f"time_limit={self.time_limit} ended {'; and '.join(reasons)}. Raise "
                 "time_limit to search on.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -47,16 +47,16 @@ class Fitted:
     def n_columns(self) -> int:
         """Columns of the user's table."""
         first = self.transformers[0] if self.transformers else self.last
-        for one in (self.outer, first, self.last):
-            if hasattr(one, "n_features_in_"):
-                return int(one.n_features_in_)
+        for estimator in (self.outer, first, self.last):
+            if hasattr(estimator, "n_features_in_"):
+                return int(estimator.n_features_in_)
         return int(np.shape(self.last.coef_)[-1])
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns of the user's table: x0, x1, ... if it had none."""
-        for one in (self.outer, *self.transformers[:1], self.last):
-            names = getattr(one, "feature_names_in_", None)
+        for estimator in (self.outer, *self.transformers[:1], self.last):
+            names = getattr(estimator, "feature_names_in_", None)
             # A later step may have names even if the user's table has none.
             if names is not None and len(names) == self.n_columns:
                 return [str(name) for name in names]
@@ -65,13 +65,13 @@ class Fitted:
     def columns(self) -> np.ndarray:
         """For each feature of the last step, the column of the user's table."""
         columns = np.arange(self.n_columns)
-        for one in self.transformers:
-            if isinstance(one, SelectorMixin):
-                columns = columns[one.get_support()]
-            elif not isinstance(one, OneToOneFeatureMixin):
+        for step in self.transformers:
+            if isinstance(step, SelectorMixin):
+                columns = columns[step.get_support()]
+            elif not isinstance(step, OneToOneFeatureMixin):
                 raise ValueError(
                     f"cannot tell which columns of X the features behind "
-                    f"{type(one).__name__} are; use steps that keep or select columns "
+                    f"{type(step).__name__} are; use steps that keep or select columns "
                     "(scalers, imputers, selectors), or transform the table first."
                 )
         return columns
@@ -87,8 +87,8 @@ class Fitted:
     def _made_names(self) -> list[str]:
         """The feature names that the preceding steps report."""
         names = None
-        for one in self.transformers:
-            names = one.get_feature_names_out(names)
+        for step in self.transformers:
+            names = step.get_feature_names_out(names)
         assert names is not None
         return [str(name) for name in names]
 
@@ -106,8 +106,8 @@ class Fitted:
     def origins(self) -> np.ndarray:
         """As ``columns``, but several features may come from one column."""
         columns = np.arange(self.n_columns)
-        for one in self.transformers:
-            columns = columns[origins(one, columns.size)]
+        for step in self.transformers:
+            columns = columns[origins(step, columns.size)]
         return columns
 
     def column_support(self) -> np.ndarray:
@@ -126,8 +126,8 @@ class Fitted:
             return None
         if self.origins().size != np.unique(self.origins()).size:
             return None
-        used = set(groups.used(self.support()).tolist())
-        return {name: g in used for g, name in enumerate(groups.names)}
+        selected = set(groups.features_of(self.support()).tolist())
+        return {name: g in selected for g, name in enumerate(groups.names)}
 
     def linear(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts of a linear classifier.
@@ -246,10 +246,10 @@ class Moments(NamedTuple):
         centred = features - np.average(features, axis=0, weights=counts)
         shares = np.zeros(features.shape[1])
         variance = 0.0
-        for own in np.atleast_2d(weights):
-            score = centred @ own
+        for row in np.atleast_2d(weights):
+            score = centred @ row
             variance += float(counts @ score**2)
-            shares += own * (centred.T @ (counts * score))
+            shares += row * (centred.T @ (counts * score))
         shares = shares / variance if variance > 0 else np.full(shares.size, np.nan)
         return cls(np.sqrt(np.average(centred**2, axis=0, weights=counts)), shares)
 
@@ -316,8 +316,8 @@ class SummaryMixin:
         )
         groups = getattr(self, "_groups", None)
         if groups is not None and not groups.are_columns:
-            own = groups.names_by_column
-            frame["group"] = [own[j] for j in support[order]]
+            group_names = groups.names_by_column
+            frame["group"] = [group_names[j] for j in support[order]]
         intercepts = self.intercept_.tolist()
         frame.attrs["intercept"] = intercepts[0] if len(intercepts) == 1 else intercepts
         constant = getattr(self, "_constant", None)
@@ -341,11 +341,11 @@ class SummaryMixin:
         excludes them, but is zero for samples that were dropped.
         """
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
-        kept = sample_weight > 0
+        mask = sample_weight > 0
         self._moments = Moments.of(
-            dense_columns(data, support)[kept],
+            dense_columns(data, support)[mask],
             self.coef_[:, support],
-            sample_weight[kept],
+            sample_weight[mask],
         )
 
     def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
@@ -384,20 +384,20 @@ class SummaryMixin:
         support, groups = np.flatnonzero(mask), getattr(self, "_groups", None)
         if result is not None:
             # The weights may be rescaled, or belong to another C.
-            own = replace(
+            shown = replace(
                 result,
                 coef=self.coef_[0] if len(self.coef_) == 1 else self.coef_,
                 intercept=self.intercept_[0]
                 if len(self.coef_) == 1
                 else self.intercept_,
-                selected=support if groups is None else groups.used(mask),
+                selected=support if groups is None else groups.features_of(mask),
                 constant=None,
             )
             constant = getattr(self, "_constant", None)
             notes = [one.words for one in (constant, *self._never) if one is not None]
             alert = " ".join(notes) or None
             classes = [str(one) for one in self.classes_]  # type: ignore[attr-defined]
-            return f"<div>{own._page(names, alert, classes)}</div>"
+            return f"<div>{shown._page(names, alert, classes)}</div>"
         return "<div>{}</div>".format(
             markup.box(
                 f"{support.size} of {self.coef_.shape[1]} features",

@@ -119,13 +119,13 @@ def run_folds(
     backend, _ = get_active_backend()
     has_stream = on_done is not None and backend.supports_return_generator
     form = "generator" if has_stream else "list"
-    found = []
+    results = []
     with sent_once(shared):
         for k, result in enumerate(Parallel(n_jobs=n_jobs, return_as=form)(calls)):
-            found.append(result)
+            results.append(result)
             if on_done is not None:
                 on_done(k, result)
-    return found
+    return results
 
 
 # --- The samples of a cross-validation, and the problem of some of them ---------------
@@ -269,14 +269,14 @@ def make_splits(
     stacklevel : int
         Stack level of warnings, relative to this function.
     """
-    given = _given(cv)
-    if given is None:
+    pairs = _given(cv)
+    if pairs is None:
         fewer = _fewer_folds(cv, samples.codes, stacklevel + 1)
         splitter = check_cv(fewer, samples.y, classifier=True)
-        given = list(splitter.split(samples.X, samples.y, **params))
-    if not given:
+        pairs = list(splitter.split(samples.X, samples.y, **params))
+    if not pairs:
         raise ValueError("cv has no split; give at least one.")
-    splits = [_split(k, one, samples.y.size) for k, one in enumerate(given)]
+    splits = [_split(k, pair, samples.y.size) for k, pair in enumerate(pairs)]
     n_classes = np.unique(samples.codes).size
     for k, (train, test) in enumerate(splits):
         _check_training(k, samples.part(train), n_classes)
@@ -351,10 +351,10 @@ def _check_training(k: int, part: Samples, n_classes: int) -> None:
             has = f"samples of {kinds.size} of the {n_classes} classes only"
         if kinds.size == 1 and n_classes == 2:
             has = "samples of one class only"
-        wanted = "both classes" if n_classes == 2 else "all classes"
+        needed = "both classes" if n_classes == 2 else "all classes"
         raise ValueError(
             f"the training part of fold {k} has {has}; give a cv whose folds have "
-            f"{wanted}, or fewer folds."
+            f"{needed}, or fewer folds."
         )
 
 

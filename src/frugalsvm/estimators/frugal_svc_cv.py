@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from ..problem.validation import METHOD_NAMES
 from ..run.stopping import EFFORTS
 from ..run.supervision import Hold
-from . import parameters as may_be
+from . import parameters
 from .base import all_or_nothing, check_sample_weight
 from .cells import SHARE_OF_FOLDS, ChoiceCallback, Watch, WatchedFolds, watched_folds
 from .choice import DEFAULT_RULE, RULES, Choice
@@ -172,32 +172,32 @@ class FrugalSVCCV(BudgetedChoice):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": may_be.list_or("auto"),
-        "C": may_be.list_or("auto"),
-        "cv": may_be.ANYTHING,
-        "scoring": may_be.ONE_SCORE,
-        "rule": may_be.one_of(RULES),
-        "effort": may_be.one_of(EFFORTS),
-        "scale": may_be.boolean_or("auto"),
-        "refit_C": may_be.list_or("same", "auto"),
-        "gap_tol": may_be.LIMIT,
-        "method": may_be.one_of(METHOD_NAMES),
-        "time_limit": may_be.optional(may_be.LIMIT),
-        "initial_support": may_be.optional(may_be.LIST),
-        "feature_costs": may_be.optional(may_be.COSTS),
-        "max_cost": may_be.optional(may_be.LIMIT),
-        "include": may_be.optional(may_be.LIST),
-        "exclude": may_be.optional(may_be.LIST),
-        "feature_groups": may_be.optional(may_be.GROUPS),
-        "signs": may_be.optional(may_be.COSTS),
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
-        "n_jobs": may_be.N_JOBS,
-        "random_state": may_be.RANDOM_STATE,
-        "verbose": may_be.VERBOSE,
-        "callback": may_be.optional(may_be.FUNCTION),
-        "certificate": may_be.BOOLEAN,
-        "on_interrupt": may_be.one_of(("raise", "return")),
+        "max_features": parameters.list_or("auto"),
+        "C": parameters.list_or("auto"),
+        "cv": parameters.ANYTHING,
+        "scoring": parameters.SCORING,
+        "rule": parameters.one_of(RULES),
+        "effort": parameters.one_of(EFFORTS),
+        "scale": parameters.boolean_or("auto"),
+        "refit_C": parameters.list_or("same", "auto"),
+        "gap_tol": parameters.LIMIT,
+        "method": parameters.one_of(METHOD_NAMES),
+        "time_limit": parameters.optional(parameters.LIMIT),
+        "initial_support": parameters.optional(parameters.LIST),
+        "feature_costs": parameters.optional(parameters.COSTS),
+        "max_cost": parameters.optional(parameters.LIMIT),
+        "include": parameters.optional(parameters.LIST),
+        "exclude": parameters.optional(parameters.LIST),
+        "feature_groups": parameters.optional(parameters.GROUPS),
+        "signs": parameters.optional(parameters.COSTS),
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
+        "n_jobs": parameters.N_JOBS,
+        "random_state": parameters.RANDOM_STATE,
+        "verbose": parameters.VERBOSE,
+        "callback": parameters.optional(parameters.FUNCTION),
+        "certificate": parameters.BOOLEAN,
+        "on_interrupt": parameters.one_of(("raise", "return")),
     }
 
     def __init__(
@@ -307,11 +307,11 @@ class FrugalSVCCV(BudgetedChoice):
         """
         with Hold() as hold:
             with all_or_nothing(self):
-                found, was_interrupted = self._fit(X, y, sample_weight, params, hold)
+                folds, was_interrupted = self._fit(X, y, sample_weight, params, hold)
             was_interrupted |= hold.count > 0
         if was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
-        self._warn_of_limit(found)
+        self._warn_of_limit(folds)
         self._warn_if_constant(stacklevel=2)
         return self
 
@@ -343,30 +343,30 @@ class FrugalSVCCV(BudgetedChoice):
         jobs = self._jobs(samples, splits, routed["score"], seeds)
         limit = None if self.time_limit is None else SHARE_OF_FOLDS * self.time_limit
         watch = Watch(limit, self.callback, self.verbose)
-        found = watched_folds(
+        folds = watched_folds(
             work, samples, jobs, len(splits), watch, self.n_jobs, hold=hold
         )
         options = {
             name: getattr(self, name)
             for name in ("method", "gap_tol", "n_jobs", "verbose", "certificate")
         }
-        left = None
+        seconds_left = None
         if self.time_limit is not None:
-            left = max(0.0, self.time_limit - found.seconds)
-        has_ended = found.was_interrupted or found.was_stopped
-        final = FinalFit(work, self.rule, options, initial, left, has_ended)
+            seconds_left = max(0.0, self.time_limit - folds.seconds)
+        has_ended = folds.was_interrupted or folds.was_stopped
+        final = FinalFit(work, self.rule, options, initial, seconds_left, has_ended)
         loss_weight = self._weights(data, labels, samples.sample_weight)
-        choice = Choice.of(found.folds, self.rule)
-        fitted = final.run(samples, loss_weight, found.folds, choice, seeds)
+        choice = Choice.of(folds.folds, self.rule)
+        fitted = final.run(samples, loss_weight, folds.folds, choice, seeds)
         # Set last, so that a fit without a model leaves nothing behind.
-        self._take_choice(work, found.folds, fitted.choice)
+        self._take_choice(work, folds.folds, fitted.choice)
         self._take_fit(fitted)
-        kept = loss_weight > 0
-        predicted = np.unique(fitted.model.predict(data)[kept])
+        mask = loss_weight > 0
+        predicted = np.unique(fitted.model.predict(data)[mask])
         sign, never = None, np.setdiff1d(np.arange(self.classes_.size), predicted)
         if self.classes_.size == 2 and predicted.size == 1:
             sign, never = 2 * int(predicted[0]) - 1, never[:0]
-        truth = codes_of(signs)[kept]
+        truth = codes_of(signs)[mask]
         self._note_constant(sign, never.tolist(), truth, self.best_refit_C_)
         self._keep_moments(data, samples.sample_weight)
-        return found, found.was_interrupted or fitted.was_interrupted
+        return folds, folds.was_interrupted or fitted.was_interrupted

@@ -274,8 +274,8 @@ class FoldSearch:
         assert job.seed is not None
         self._work, self._job = work, job
         self._train, self._test = data.value.part(job.train), data.value.part(job.test)
-        kept = self._train.sample_weight > 0
-        self._kept = self._train.data if kept.all() else self._train.data[kept]
+        mask = self._train.sample_weight > 0
+        self._kept = self._train.data if mask.all() else self._train.data[mask]
         ones = np.ones(job.train.size)
         weight = ones if job.loss_weight is None else job.loss_weight
         problem, self._units = work.maker.make(

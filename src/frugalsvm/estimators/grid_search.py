@@ -334,17 +334,17 @@ def bounded_grid(
     )
 
 
-def _on_all(problem: Problem, found: Solution, stop: StopCondition) -> Solution:
+def _on_all(problem: Problem, solution: Solution, stop: StopCondition) -> Solution:
     """The SVM on all samples, on the support that was found on some."""
     evaluator = Evaluator(problem.watching(stop.flag), stop.should_stop)
 
     def work() -> Solution | None:
         with single_threaded_blas():
-            return evaluator.solve(found.support)
+            return evaluator.solve(solution.support)
 
-    solution, _ = supervise(work, stop)
-    assert solution is not None
-    return solution
+    result, _ = supervise(work, stop)
+    assert result is not None
+    return result
 
 
 def _relax_grid(

@@ -43,12 +43,12 @@ class Linear(NamedTuple):
 
     def scores(self, X: Any) -> np.ndarray:
         """The scores of samples; reads the columns it needs."""
-        used = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
-        return self.scores_of(X[:, used], used)
+        columns = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
+        return self.scores_of(X[:, columns], columns)
 
-    def scores_of(self, values: Any, used: np.ndarray) -> np.ndarray:
+    def scores_of(self, values: Any, columns: np.ndarray) -> np.ndarray:
         """The scores of samples, given the columns with weights."""
-        scores = np.asarray(values @ self.coef[..., used].T + self.intercept)
+        scores = np.asarray(values @ self.coef[..., columns].T + self.intercept)
         return np.asarray(rounded(scores, self.coef, self.intercept))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -57,8 +57,8 @@ class Linear(NamedTuple):
 
     def is_constant(self, X: Any) -> bool:
         """Whether all samples are predicted to be of one class."""
-        few = self.predict(X[:FEW])
-        if np.unique(few).size > 1:
+        first = self.predict(X[:FEW])
+        if np.unique(first).size > 1:
             return False
         return np.unique(self.predict(X)).size < 2
 
@@ -97,7 +97,7 @@ def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Lin
 
 def grid_models(
     problem: Problem,
-    found: GridSolutions,
+    grid: GridSolutions,
     weights: np.ndarray,
     refit_weights: np.ndarray | None = None,
 ) -> Iterator[tuple[tuple[int, int, int], Linear]]:
@@ -119,8 +119,8 @@ def grid_models(
         C, budget and ``refit_weights`` by their numbers.
     model : Linear
     """
-    for i, row in enumerate(found.rows):
-        for j, one in enumerate(row):
+    for i, row in enumerate(grid.rows):
+        for j, solution in enumerate(row):
             tried = weights[i : i + 1] if refit_weights is None else refit_weights
             for r, C in enumerate(tried.tolist()):
-                yield (i, j, r), svm_on(problem.with_C(C), one.support)
+                yield (i, j, r), svm_on(problem.with_C(C), solution.support)

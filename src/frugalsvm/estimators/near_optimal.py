@@ -148,7 +148,7 @@ def near_optimal(
     >>> found.complete, len(found)
     (True, 4)
     """
-    given = {
+    arguments = {
         "sample_weight": sample_weight,
         "feature_costs": feature_costs,
         "max_cost": max_cost,
@@ -161,13 +161,13 @@ def near_optimal(
     _check_booleans(fit_intercept=fit_intercept, certificate=certificate)
     check_limits(0.0, time_limit, max_nodes)
     if isinstance(X, Problem):
-        _check_alone(y, max_features, C, fit_intercept, given)
+        _check_alone(y, max_features, C, fit_intercept, arguments)
         problem, names = X, None
     else:
         problem, names = _problem(
             X,
             y,
-            given,
+            arguments,
             feature_names,
             max_features=max_features,
             C=C,
@@ -198,13 +198,13 @@ def near_optimal(
         _check_start(problem, start)
         compilation.ensure("near_optimal", _warm_up)
         ensure_batches(problem, TreeOptions())
-        left = None if time_limit is None else max(0.0, time_limit - spent)
-        stop = StopCondition(left)
+        seconds_left = None if time_limit is None else max(0.0, time_limit - spent)
+        stop = StopCondition(seconds_left)
         if was_interrupted:
             stop.interrupt()
         hold.begin()
-        found, _ = supervise(partial(_run, request, start, spent, stop), stop)
-    return found
+        alternatives, _ = supervise(partial(_run, request, start, spent, stop), stop)
+    return alternatives
 
 
 def _run(
@@ -253,10 +253,10 @@ def _collect(
     """The supports listed by a tree, and its proof for all others."""
     problem, tolerance = request.problem, request.tolerance
     proved, complete = tree.proved, tree.is_complete
-    found = tree.listing.supports()
-    groups = _by_support(problem, _largest(found))
+    sets = tree.listing.supports()
+    groups = _by_support(problem, _largest(sets))
     # Sets that are not leaves belong to open nodes, which the bound covers.
-    leaves = [one.bound for one in found if one.bound > -np.inf]
+    leaves = [model.bound for model in sets if model.bound > -np.inf]
     lower_bound = min([proved, *leaves])
     # A model that is part of another leaves the list, even if it was the best one.
     best = max(tree.listing.best, groups[0][0].objective)
@@ -264,10 +264,10 @@ def _collect(
     if request.keep_proof:
         proof = _certificate(problem, groups, lower_bound, tree)
     return NearOptimal(
-        supports=[one.support for one, _ in groups],
-        coefs=[_by_class(problem, one) for one, _ in groups],
-        intercepts=np.array([one.intercept for one, _ in groups]),
-        objectives=np.array([one.objective for one, _ in groups]),
+        supports=[model.support for model, _ in groups],
+        coefs=[_by_class(problem, model) for model, _ in groups],
+        intercepts=np.array([model.intercept for model, _ in groups]),
+        objectives=np.array([model.objective for model, _ in groups]),
         complete=complete,
         # Rounded down.
         complete_up_to=tolerance if complete else proved / best * (1 - 1e-15) - 1,
@@ -289,8 +289,8 @@ def _by_support(problem: Problem, sets: list[Found]) -> list[Group]:
     """Supports with the feature sets that lead to them, best first."""
     groups: dict[tuple[int, ...], Group] = {}
     for whole in sets:
-        one = _without_zeros(problem, whole)
-        groups.setdefault(one.key, (one, []))[1].append(whole)
+        support = _without_zeros(problem, whole)
+        groups.setdefault(support.key, (support, []))[1].append(whole)
     return sorted(groups.values(), key=lambda group: (group[0].objective, group[0].key))
 
 
@@ -327,18 +327,22 @@ def _first(problem: Problem, start: Result) -> Found:
     return Found(support, coef, start.intercept, start.objective, -np.inf, lengths)
 
 
-def _largest(found: list[Found]) -> list[Found]:
+def _largest(sets: list[Found]) -> list[Found]:
     """Only the maximal sets: leaves need not be maximal."""
-    kept: list[Found] = []
+    largest: list[Found] = []
     holders: dict[int, set[int]] = {}
-    for one in sorted(found, key=lambda one: -one.support.size):
-        sets = [holders.get(j, set()) for j in one.key]
-        is_part = set.intersection(*sorted(sets, key=len)) if sets else bool(kept)
+    for subset in sorted(sets, key=lambda subset: -subset.support.size):
+        containing = [holders.get(j, set()) for j in subset.key]
+        is_part = (
+            set.intersection(*sorted(containing, key=len))
+            if containing
+            else bool(largest)
+        )
         if not is_part:
-            for j in one.key:
-                holders.setdefault(j, set()).add(len(kept))
-            kept.append(one)
-    return sorted(kept, key=lambda one: (one.objective, one.key))
+            for j in subset.key:
+                holders.setdefault(j, set()).add(len(largest))
+            largest.append(subset)
+    return sorted(largest, key=lambda subset: (subset.objective, subset.key))
 
 
 def _without_zeros(problem: Problem, whole: Found) -> Found:
@@ -347,19 +351,19 @@ def _without_zeros(problem: Problem, whole: Found) -> Found:
     droppable = ~np.isin(whole.support, problem.include)
     # Dropping a feature raises the objective by at least half its squared weight.
     small = droppable & (0.5 * size**2 <= SAME * whole.objective)
-    one = whole
+    support = whole
     for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
-        smaller, _ = solve_support(problem, one.support[one.support != feature])
+        smaller, _ = solve_support(problem, support.support[support.support != feature])
         if smaller.objective <= whole.objective * (1.0 + SAME):
-            one = smaller
-    return one
+            support = smaller
+    return support
 
 
-def _by_class(problem: Problem, one: Found) -> np.ndarray:
+def _by_class(problem: Problem, model: Found) -> np.ndarray:
     """The weights of a support, in a row for each of more than two classes."""
     if problem.n_machines == 1:
-        return one.coef
-    return problem.blocks(one.support, one.coef).reshape(problem.n_machines, -1)
+        return model.coef
+    return problem.blocks(model.support, model.coef).reshape(problem.n_machines, -1)
 
 
 def _certificate(
@@ -368,13 +372,13 @@ def _certificate(
     """The proof that every other set of features is worse."""
     columns = problem.columns
     supports, coefs, intercepts = [], [], []
-    for one, sets in groups:
+    for model, sets in groups:
         coef = np.zeros(problem.n_columns)
-        coef[columns.of(one.support)] = one.coef
+        coef[columns.of(model.support)] = model.coef
         for whole in sets:
             supports.append(whole.support)
             coefs.append(coef[columns.of(whole.support)])
-            intercepts.append(one.intercept)
+            intercepts.append(model.intercept)
     best = groups[0][0]
     coef = np.zeros(problem.n_columns)
     coef[columns.of(best.support)] = best.coef
@@ -413,20 +417,22 @@ def _check(tolerance: float, limit: int) -> None:
         raise ValueError(f"limit must be an integer >= 1, got {limit!r}.")
 
 
-def _check_booleans(**given: Any) -> None:
-    for name, value in given.items():
+def _check_booleans(**parameters: Any) -> None:
+    for name, value in parameters.items():
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
 def _check_alone(
-    y: Any, max_features: Any, C: Any, fit_intercept: bool, given: dict[str, Any]
+    y: Any, max_features: Any, C: Any, fit_intercept: bool, parameters: dict[str, Any]
 ) -> None:
     """Refuse parameters that the Problem already has."""
     pairs = ((max_features, 5), (C, 1.0), (fit_intercept, True))
     # Parameters may be arrays, which cannot be compared to a number.
-    usual = all(np.ndim(one) == 0 and one == default for one, default in pairs)
-    names = [name for name, value in {"y": y, **given}.items() if value is not None]
+    usual = all(np.ndim(x) == 0 and x == default for x, default in pairs)
+    names = [
+        name for name, value in {"y": y, **parameters}.items() if value is not None
+    ]
     if names or not usual:
         what = ", ".join(names) or "max_features, C or fit_intercept"
         raise ValueError(
@@ -436,7 +442,7 @@ def _check_alone(
 
 
 def _problem(
-    X: Any, y: Any, given: dict[str, Any], feature_names: Any, **arguments: Any
+    X: Any, y: Any, parameters: dict[str, Any], feature_names: Any, **arguments: Any
 ) -> tuple[Problem, list[str] | None]:
     """The problem of some data, and the names of its features.
 
@@ -445,21 +451,23 @@ def _problem(
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
     signs = signs_of_labels(y)
-    known, names = FeatureNames.of(X), None
+    columns, names = FeatureNames.of(X), None
     if feature_names is not None:
-        names = _checked(feature_names, known.n_features)
-        if not known.are_given:
-            known = FeatureNames(np.array(names, dtype=object), known.n_features)
-    features = FeatureGroups.of(known, given["feature_groups"], given["signs"], X)
+        names = _checked(feature_names, columns.n_features)
+        if not columns.has_names:
+            columns = FeatureNames(np.array(names, dtype=object), columns.n_features)
+    features = FeatureGroups.of(
+        columns, parameters["feature_groups"], parameters["signs"], X
+    )
     problem = Problem(
         X,
         signs,
-        sample_weight=given["sample_weight"],
+        sample_weight=parameters["sample_weight"],
         **features.constraints(
-            given["feature_costs"],
-            given["max_cost"],
-            given["include"],
-            given["exclude"],
+            parameters["feature_costs"],
+            parameters["max_cost"],
+            parameters["include"],
+            parameters["exclude"],
             stacklevel=4,
         ),
         **arguments,

@@ -187,7 +187,7 @@ def frugal_path(
         row.spread()
         rows.append(row)
     results = [row.results for row in rows]
-    objectives = np.array([[one.objective for one in row] for row in results])
+    objectives = np.array([[result.objective for result in row] for row in results])
     bounds = np.array([row.bounds for row in rows])
     return FrugalPath(
         budgets, weights, objectives, spread_bounds(bounds), results, features.names
@@ -227,13 +227,13 @@ class _Clock:
         self._end = None if time_limit is None else time.perf_counter() + time_limit
         self._n_left = n_cells
 
-    def share(self, given: float | None) -> float | None:
+    def share(self, limit: float | None) -> float | None:
         """The time limit of the next cell, which may have one of its own."""
         if self._end is None:
-            return given
+            return limit
         share = self._left(self._end) / max(1, self._n_left)
         self._n_left -= 1
-        return share if given is None else min(given, share)
+        return share if limit is None else min(limit, share)
 
     @property
     def is_over(self) -> bool:
@@ -308,10 +308,10 @@ class _Row:
             method_options={"patience": 0},
             warm=neighbour,
         )
-        found = run_or_raise(self._problems[t], options)
-        self.bounds[t] = max(self.bounds[t], found.lower_bound)
-        if found.objective < self.results[t].objective * (1 - SAME):
-            self.results[t] = found
+        result = run_or_raise(self._problems[t], options)
+        self.bounds[t] = max(self.bounds[t], result.lower_bound)
+        if result.objective < self.results[t].objective * (1 - SAME):
+            self.results[t] = result
 
 
 def _with_model(result: Result, better: Result) -> Result:

@@ -253,40 +253,44 @@ def stability_selection(
             for half, seed in zip(halves, seeds, strict=True)
         )
     if not features.are_columns:
-        used = [_of_groups(features, mask) for mask, _, _ in fits]
-        return StabilitySelection(np.array(used), features.names)
-    own = [groups for _, _, groups in fits]
-    if own[0] is not None:
+        masks = [_of_groups(features, mask) for mask, _, _ in fits]
+        return StabilitySelection(np.array(masks), features.names)
+    groups = [run_groups for _, _, run_groups in fits]
+    if groups[0] is not None:
         # A half-sample that lacks a category may have other groups.
-        names = list(dict.fromkeys(name for one in own for name in one or ()))
-        used = [[(one or {}).get(name, False) for name in names] for one in own]
-        return StabilitySelection(np.array(used), names)
+        names = list(
+            dict.fromkeys(name for selected in groups for name in selected or ())
+        )
+        masks = [
+            [(selected or {}).get(name, False) for name in names] for selected in groups
+        ]
+        return StabilitySelection(np.array(masks), names)
     return StabilitySelection(np.array([mask for mask, _, _ in fits]), fits[0][1])
 
 
 def _of_groups(features: FeatureGroups, mask: np.ndarray) -> np.ndarray:
     """Which groups have a column in a mask."""
-    return np.isin(np.arange(features.n_features), features.used(mask))
+    return np.isin(np.arange(features.n_features), features.features_of(mask))
 
 
 def _with_parameters(
-    estimator: Any, given: dict[str, Any]
+    estimator: Any, parameters: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """Give the last step of an estimator what it takes, and say what that is."""
     last, prefix = estimator, ""
     while hasattr(last, "steps"):
         name, last = last.steps[-1]
         prefix += f"{name}__"
-    known = last.get_params(deep=False)
-    if given["signs"] is not None and "signs" not in known:
+    accepted = last.get_params(deep=False)
+    if parameters["signs"] is not None and "signs" not in accepted:
         raise ValueError(
             f"signs needs an estimator that takes them, such as FrugalSVC, but "
             f"{type(last).__name__} does not."
         )
     taken = {
         name: value
-        for name, value in given.items()
-        if value is not None and name in known
+        for name, value in parameters.items()
+        if value is not None and name in accepted
     }
     if taken:
         estimator.set_params(**{prefix + name: taken[name] for name in taken})
@@ -313,10 +317,10 @@ def _complementary(
 
 
 def _fit(
-    shared: Shared[tuple[Any, Any]], own: tuple[Any, np.ndarray]
+    shared: Shared[tuple[Any, Any]], task: tuple[Any, np.ndarray]
 ) -> tuple[np.ndarray, list[str], dict[Any, bool] | None]:
     """Mask of the selected columns, the names of all, and which groups are used."""
-    (X, y), (estimator, half) = shared.value, own
+    (X, y), (estimator, half) = shared.value, task
     fitted = open_fitted(estimator.fit(_rows(X, half), _rows(y, half)))
     return fitted.column_support(), fitted.column_names, fitted.group_support()
 

@@ -114,7 +114,7 @@ def read_estimator(
     is_used = (coef != 0).any(axis=0)
     if groups is not None:
         # All features of a group, so that none of a variable's categories is missing.
-        is_used[groups.columns_of(groups.used(is_used))] = True
+        is_used[groups.columns_of(groups.features_of(is_used))] = True
     # Sorted by the columns of the table.
     used = sorted(np.flatnonzero(is_used).tolist(), key=lambda j: terms[j].column)
     chosen = [terms[j] for j in used]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from ...estimators import parameters as may_be
+from ...estimators import parameters
 from ...estimators.base import BinaryLinearClassifier, all_or_nothing
 from ...estimators.parameters import Constraint, check_parameters
 from ...kernels.bounds import repair_dual
@@ -283,11 +283,11 @@ class ElasticNetSVC(BinaryLinearClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "alpha": may_be.NOT_NEGATIVE,
-        "C": may_be.POSITIVE,
-        "tol": may_be.POSITIVE,
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
+        "alpha": parameters.NOT_NEGATIVE,
+        "C": parameters.POSITIVE,
+        "tol": parameters.POSITIVE,
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
     }
 
     def __init__(
@@ -346,7 +346,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
         """Solutions for alphas in decreasing order."""
         check_parameters(self)
         for alpha in alphas:
-            may_be.NOT_NEGATIVE.check("alpha", alpha)
+            parameters.NOT_NEGATIVE.check("alpha", alpha)
         require_solver(self, "clarabel")
         # Imported here, so that importing this module does not load compiled kernels.
 

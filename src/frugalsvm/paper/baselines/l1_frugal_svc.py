@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ...estimators import parameters as may_be
+from ...estimators import parameters
 from ...estimators.base import (
     BinaryLinearClassifier,
     all_or_nothing,
@@ -121,15 +121,15 @@ class L1FrugalSVC(BinaryLinearClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": may_be.optional(may_be.integer(0)),
-        "C": may_be.POSITIVE,
-        "method": may_be.one_of(METHODS),
-        "rho": may_be.integer(1),
-        "gap_tol": may_be.NOT_NEGATIVE,
-        "time_limit": may_be.optional(may_be.POSITIVE),
-        "subproblem_time_limit": may_be.optional(may_be.POSITIVE),
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
+        "max_features": parameters.optional(parameters.integer(0)),
+        "C": parameters.POSITIVE,
+        "method": parameters.one_of(METHODS),
+        "rho": parameters.integer(1),
+        "gap_tol": parameters.NOT_NEGATIVE,
+        "time_limit": parameters.optional(parameters.POSITIVE),
+        "subproblem_time_limit": parameters.optional(parameters.POSITIVE),
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
     }
 
     def __init__(
