@@ -173,8 +173,8 @@ class DaskFrugalSVC(FrugalSVC):
         "client": parameters.ANYTHING,
     }
 
-    _takes_classes = False
-    _instead = (
+    _is_multiclass = False
+    _advice = (
         "Fit one class against all others, or take FrugalSVC if the data fit into "
         "memory."
     )
@@ -268,7 +268,7 @@ class DaskFrugalSVC(FrugalSVC):
             blocks.let_go()
         return self
 
-    def _checked(
+    def _check_data(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         labels = column_or_1d(y, warn=True)
@@ -281,7 +281,7 @@ class DaskFrugalSVC(FrugalSVC):
         self._is_single = X.dtype == np.float32
         return X, labels, self._encode(labels)
 
-    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+    def _set_moments(self, data: Any, sample_weight: np.ndarray) -> None:
         support = np.flatnonzero(self._get_support_mask())
         mask = sample_weight > 0
         columns = data.source.columns(support).T

@@ -163,15 +163,23 @@ class NearOptimal:
         shared = set.intersection(*sets)
         cut = self._cut_substitutes()
         spare = shared & cut.keys()
-        if not self._can_fill_up():
+        n_free = self.problem.max_features - self.problem.include.size
+        can_fill_up = self.problem.candidates.size > n_free
+        # Any feature of a model below the budget can be replaced, unless costs limit
+        # the choice or there are too few features.
+        if not (can_fill_up and np.isinf(self.problem.max_cost)):
             # A listed model with the feature may contain a smaller one without it.
-            spare |= {j for j in shared - spare if self._spare(j)}
+            spare |= {j for j in shared - spare if self._is_spare(j)}
         needed = {j for j in shared - spare if self._is_needed(j)}
         unproved = shared - spare - needed
         in_any = set.union(*sets)
         unproved |= self._hidden(in_any)
         if not self.complete:
-            unproved |= self._possible() - in_any
+            # Features that may occur in models missing from the list.
+            possible = set(range(len(self.feature_names)))
+            if self._ruled_out is not None:
+                possible = set(np.flatnonzero(~self._ruled_out).tolist())
+            unproved |= possible - in_any
         return roles_of(self.supports, self.feature_names, needed, unproved, cut)
 
     @property
@@ -180,7 +188,7 @@ class NearOptimal:
 
         If the list is incomplete, other features may be indispensable without proof.
         """
-        return [feature.name for feature in self.roles if feature.role == INDISPENSABLE]
+        return self._names_of_role(INDISPENSABLE)
 
     @property
     def replaceable(self) -> dict[str, list[str]]:
@@ -197,11 +205,14 @@ class NearOptimal:
 
         If the list is incomplete, there may be others.
         """
-        return [feature.name for feature in self.roles if feature.role == NEVER]
+        return self._names_of_role(NEVER)
+
+    def _names_of_role(self, role: str) -> list[str]:
+        return [feature.name for feature in self.roles if feature.role == role]
 
     @property
     def explanation(self) -> str:
-        """What is proved about models and features, and what limits the proof."""
+        """The proofs about models and features, and their limits."""
         return explanation(self)
 
     def _is_needed(self, feature: int) -> bool:
@@ -220,59 +231,45 @@ class NearOptimal:
         }
         return {j: features for j, features in within.items() if features}
 
-    def _possible(self) -> set[int]:
-        """Features that may occur in models missing from an incomplete list."""
-        if self._ruled_out is None:
-            return set(range(len(self.feature_names)))
-        return set(np.flatnonzero(~self._ruled_out).tolist())
-
     def _hidden(self, in_any: set[int]) -> set[int]:
         """Features of weight zero that may have nonzero weight in a smaller model.
 
         Such a model is worse than the larger one, but may be within the threshold.
         """
-        sets = [subset for group in self._sets for subset in group]
+        sets = [whole for group in self._sets for whole in group]
         tried: dict[tuple[int, ...], Found | None] = {}
-        spare = {j for subset in sets for j in subset.support.tolist()} - in_any
-        return {j for j in spare if self._may_be_used(j, sets, tried)}
+        spare = {j for whole in sets for j in whole.support.tolist()} - in_any
+        return {j for j in spare if self._has_use(j, sets, tried)}
 
-    def _may_be_used(
+    def _has_use(
         self,
         feature: int,
         sets: list[Found],
         tried: dict[tuple[int, ...], Found | None],
     ) -> bool:
         """Whether a feature may have nonzero weight in a subset."""
-        level = [subset for subset in sets if feature in subset.key]
+        level = [whole for whole in sets if feature in whole.key]
         while level:
             below = {
                 part.key: part
-                for subset in level
-                for part in self._parts(subset, tried)
+                for whole in level
+                for part in self._parts(whole, tried)
                 if feature in part.key
             }
             level = list(below.values())
-            if any(
-                subset.lengths[subset.key.index(feature)] != 0.0 for subset in level
+            if len(tried) > MOST_PARTS or any(
+                part.lengths[part.key.index(feature)] != 0.0 for part in level
             ):
-                return True
-            if len(tried) > MOST_PARTS:
                 return True
         return False
 
-    def _can_fill_up(self) -> bool:
-        """Whether a model below the budget can replace any of its features."""
-        problem = self.problem
-        n_free = problem.max_features - problem.include.size
-        return bool(np.isinf(problem.max_cost) and problem.candidates.size > n_free)
-
-    def _spare(self, feature: int) -> bool:
+    def _is_spare(self, feature: int) -> bool:
         """Whether a feature can be dropped from one of the sets."""
         return feature not in self.problem.include and any(
-            self._part(subset, t) is not None
+            self._part(whole, t) is not None
             for sets in self._sets
-            for subset in sets
-            for t in np.flatnonzero(subset.support == feature).tolist()
+            for whole in sets
+            for t in np.flatnonzero(whole.support == feature).tolist()
         )
 
     def minimal(self) -> list[np.ndarray]:
@@ -286,41 +283,39 @@ class NearOptimal:
         list of ndarrays of int
             In increasing order of size, then of objective.
         """
-        level = {subset.key: subset for sets in self._sets for subset in sets}
+        level = {whole.key: whole for sets in self._sets for whole in sets}
         minimal = []
         tried: dict[tuple[int, ...], Found | None] = {}
         while level:
             below: dict[tuple[int, ...], Found] = {}
-            for subset in level.values():
-                parts = self._parts(subset, tried)
+            for whole in level.values():
+                parts = self._parts(whole, tried)
                 below |= {part.key: part for part in parts}
                 if not parts:
-                    minimal.append(subset)
+                    minimal.append(whole)
             level = below
-        minimal.sort(
-            key=lambda subset: (subset.support.size, subset.objective, subset.key)
-        )
-        return [subset.support for subset in minimal]
+        minimal.sort(key=lambda part: (part.support.size, part.objective, part.key))
+        return [part.support for part in minimal]
 
     def _parts(
-        self, subset: Found, tried: dict[tuple[int, ...], Found | None]
+        self, whole: Found, tried: dict[tuple[int, ...], Found | None]
     ) -> list[Found]:
         """The subsets within the threshold that lack one feature."""
         parts = []
-        for t in range(subset.support.size):
-            if subset.support[t] in self.problem.include:
+        for t in range(whole.support.size):
+            if whole.support[t] in self.problem.include:
                 continue
-            key = (*subset.key[:t], *subset.key[t + 1 :])
+            key = (*whole.key[:t], *whole.key[t + 1 :])
             if key not in tried:
-                tried[key] = self._part(subset, t)
+                tried[key] = self._part(whole, t)
             parts.append(tried[key])
         return [part for part in parts if part is not None]
 
-    def _part(self, subset: Found, position: int) -> Found | None:
+    def _part(self, whole: Found, position: int) -> Found | None:
         """The set without one feature, or None if it is beyond the threshold."""
-        if subset.bound_without(position) > self.threshold:
+        if whole.bound_without(position) > self.threshold:
             return None
-        part, _ = solve_support(self.problem, np.delete(subset.support, position))
+        part, _ = solve_support(self.problem, np.delete(whole.support, position))
         return part if part.bound <= self.threshold else None
 
     # --- tables ------------------------------------------------------------------

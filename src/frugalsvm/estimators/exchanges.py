@@ -281,7 +281,7 @@ def extent(models: NearOptimal) -> str:
 
 
 def explanation(models: NearOptimal, *, options: bool = False) -> str:
-    """The extent of the proof and what limits it; ``options``: name them as --options."""
+    """The extent and the limits of the proof; ``options`` for names like --limit."""
     if models.complete:
         return "Proved: no choice of features is missing from this list."
     limit = f"proved that none is missing up to {100 * models.complete_up_to:.3g} %."

@@ -280,7 +280,7 @@ class BudgetedChoice(ScoredChoice):
                 part_of(score_params, test),
             )
 
-    def _take_choice(
+    def _set_choice(
         self, work: GridWork, folds: list[GridFold], choice: Choice
     ) -> None:
         """Set the attributes that come from the folds."""
@@ -302,15 +302,15 @@ class BudgetedChoice(ScoredChoice):
         self.selection_frequency_ = chosen / len(folds)
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
-    def _take_fit(self, fitted: FinalModel) -> None:
+    def _set_fit(self, fitted: FinalModel) -> None:
         """Set the attributes that come from the fit of all data."""
         self.path_ = fitted.path
-        self._take_result(fitted.result)
+        self._set_result(fitted.result)
         self.coef_ = np.atleast_2d(fitted.model.coef)
         self.intercept_ = np.atleast_1d(fitted.model.intercept)
         self.n_iter_ += fitted.n_solves
         self._included = self._features.columns_of(fitted.included)
-        self._take_selected()
+        self._set_selected()
 
     def _warn_of_limit(self, folds: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""

@@ -29,7 +29,7 @@ class Fitted:
     Attributes
     ----------
     outer : estimator
-        As it was given.
+        The estimator before unwrapping.
     transformers : list
         The steps before the last one, in order.
     last : estimator
@@ -82,15 +82,12 @@ class Fitted:
             names = np.array(self.column_names, dtype=object)
             return names[self.columns()].tolist()
         except ValueError:
-            return self._made_names()
-
-    def _made_names(self) -> list[str]:
-        """The feature names that the preceding steps report."""
-        names = None
-        for step in self.transformers:
-            names = step.get_feature_names_out(names)
-        assert names is not None
-        return [str(name) for name in names]
+            # The names that the preceding steps report.
+            reported = None
+            for step in self.transformers:
+                reported = step.get_feature_names_out(reported)
+            assert reported is not None
+            return [str(name) for name in reported]
 
     def support(self) -> np.ndarray:
         """Mask of the features of the last step that it uses."""
@@ -104,7 +101,7 @@ class Fitted:
         )
 
     def origins(self) -> np.ndarray:
-        """As ``columns``, but several features may come from one column."""
+        """Like ``columns``, but several features may come from one column."""
         columns = np.arange(self.n_columns)
         for step in self.transformers:
             columns = columns[origins(step, columns.size)]
@@ -119,7 +116,8 @@ class Fitted:
     def group_support(self) -> dict[Any, bool] | None:
         """Which groups the last step uses, by name; None if it has none.
 
-        Also None if a step before it encodes columns: these are the groups then.
+        Also None if a step before it encodes columns: then the columns of the user's
+        table are the groups.
         """
         groups = getattr(self.last, "_groups", None)
         if groups is None or groups.are_columns:
@@ -132,8 +130,9 @@ class Fitted:
     def linear(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts of a linear classifier.
 
-        One row of weights and one intercept for two classes, of which a positive score
-        means the second; one for each of several, of which the largest score wins.
+        For two classes there is one row of weights and one intercept, and a positive
+        score means the second class; for more there is one for each, and the largest
+        score wins.
         """
         name = type(self.last).__name__
         coef = getattr(self.last, "coef_", None)
@@ -145,7 +144,7 @@ class Fitted:
             )
         rows = np.atleast_2d(_dense(coef)).astype(np.float64)
         n_scores = 1 if n_classes == 2 else n_classes
-        if len(rows) != n_scores or (n_scores > 1 and _is_no_argmax(self.last)):
+        if len(rows) != n_scores or (n_scores > 1 and not _is_argmax(self.last)):
             raise ValueError(
                 f"{name} with {n_classes} classes does not predict the one with the "
                 "largest of the scores coef_ @ x + intercept_; use a classifier that "
@@ -166,6 +165,8 @@ def open_fitted(estimator: Any) -> Fitted:
     -------
     Fitted
     """
+    from sklearn.frozen import FrozenEstimator
+
     transformers: list[Any] = []
     calibrators: list[Any] = []
     inner = estimator
@@ -178,10 +179,15 @@ def open_fitted(estimator: Any) -> Fitted:
         elif hasattr(inner, "best_estimator_"):
             inner = inner.best_estimator_
         elif hasattr(inner, "calibrated_classifiers_"):
-            inner = _only_calibrated(inner)
-            calibrators.append(inner.calibrators[0])
-            inner = inner.estimator
-        elif _is_frozen(inner):
+            models = inner.calibrated_classifiers_
+            if len(models) != 1:
+                raise ValueError(
+                    f"{type(inner).__name__} holds {len(models)} models, one per fold, "
+                    "which are not one linear model; calibrate with ensemble=False."
+                )
+            calibrators.append(models[0].calibrators[0])
+            inner = models[0].estimator
+        elif isinstance(inner, FrozenEstimator):
             inner = inner.estimator
         else:
             break
@@ -189,27 +195,14 @@ def open_fitted(estimator: Any) -> Fitted:
     return Fitted(estimator, transformers, inner, calibrators)
 
 
-def _only_calibrated(calibrated: Any) -> Any:
-    several = calibrated.calibrated_classifiers_
-    if len(several) != 1:
-        raise ValueError(
-            f"{type(calibrated).__name__} holds {len(several)} models, one per fold, "
-            "which are not one linear model; calibrate with ensemble=False."
-        )
-    return several[0]
+def _is_argmax(classifier: Any) -> bool:
+    """Whether the class with the largest score is predicted.
 
-
-def _is_frozen(estimator: Any) -> bool:
-    from sklearn.frozen import FrozenEstimator
-
-    return isinstance(estimator, FrozenEstimator)
-
-
-def _is_no_argmax(classifier: Any) -> bool:
-    """Whether rows of weights are pairs of classes, or labels of which many hold."""
+    Otherwise rows of weights are pairs of classes, or a sample may have several labels.
+    """
     binarizer = getattr(classifier, "_label_binarizer", None)
     is_multilabel = getattr(binarizer, "y_type_", "").startswith("multilabel")
-    return is_multilabel or hasattr(classifier, "support_vectors_")
+    return not (is_multilabel or hasattr(classifier, "support_vectors_"))
 
 
 def _dense(coef: Any) -> np.ndarray:
@@ -220,7 +213,7 @@ def _dense(coef: Any) -> np.ndarray:
 
 
 class Moments(NamedTuple):
-    r"""How selected features vary with the samples, and with the score.
+    r"""Spread of the selected features, and their shares in that of the score.
 
     ``deviations`` holds standard deviations, ``shares`` the fractions of the variance
     of the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`, or of
@@ -331,10 +324,10 @@ class SummaryMixin:
         return dict(zip(names, values, strict=True))
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
-        """The same as :meth:`summary`; other results have this name for it, too."""
+        """The same as :meth:`summary`, under the name that other results use."""
         return self.summary(X, scaler=scaler)
 
-    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+    def _set_moments(self, data: Any, sample_weight: np.ndarray) -> None:
         """Store the moments of the training data for ``summary``.
 
         Class weights apply to the loss and not to the spread: ``sample_weight``
@@ -384,19 +377,18 @@ class SummaryMixin:
         support, groups = np.flatnonzero(mask), getattr(self, "_groups", None)
         if result is not None:
             # The weights may be rescaled, or belong to another C.
+            is_binary = len(self.coef_) == 1
             shown = replace(
                 result,
-                coef=self.coef_[0] if len(self.coef_) == 1 else self.coef_,
-                intercept=self.intercept_[0]
-                if len(self.coef_) == 1
-                else self.intercept_,
+                coef=self.coef_[0] if is_binary else self.coef_,
+                intercept=self.intercept_[0] if is_binary else self.intercept_,
                 selected=support if groups is None else groups.features_of(mask),
                 constant=None,
             )
-            constant = getattr(self, "_constant", None)
-            notes = [one.words for one in (constant, *self._never) if one is not None]
+            warnings = [getattr(self, "_constant", None), *self._never]
+            notes = [warning.words for warning in warnings if warning is not None]
             alert = " ".join(notes) or None
-            classes = [str(one) for one in self.classes_]  # type: ignore[attr-defined]
+            classes = list(map(str, self.classes_))  # type: ignore[attr-defined]
             return f"<div>{shown._page(names, alert, classes)}</div>"
         return "<div>{}</div>".format(
             markup.box(
@@ -410,16 +402,16 @@ class SummaryMixin:
 
 
 def _lengths(weights: np.ndarray) -> np.ndarray:
-    """The weight of each feature, or the length of those of several classes."""
+    """The weight of each feature, or the norm of its weights for several classes."""
     return weights[0] if len(weights) == 1 else np.linalg.norm(weights, axis=0)
 
 
 def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:
-    """Some columns of a table or a sparse matrix, dense and in double precision."""
+    """Columns of a table or a sparse matrix, dense and in double precision."""
     if not hasattr(data, "tocsr"):
         return np.asarray(data[:, features], dtype=np.float64)
-    usable = data if data.format in ("csr", "csc") else data.tocsr()
-    return np.asarray(usable[:, features].toarray(), dtype=np.float64)
+    sliceable = data if data.format in ("csr", "csc") else data.tocsr()
+    return np.asarray(sliceable[:, features].toarray(), dtype=np.float64)
 
 
 def _scales(scaler: Any, estimator: Any) -> np.ndarray:
@@ -432,14 +424,14 @@ def _scales(scaler: Any, estimator: Any) -> np.ndarray:
     n_features = estimator.coef_.shape[1]
     scales = scaler.scale_
     # MinMaxScaler multiplies.
-    values = 1.0 / scales if hasattr(scaler, "data_min_") else scales
-    values = np.ones(n_features) if values is None else np.asarray(values)
-    if values.shape != (n_features,):
+    scales = 1.0 / scales if hasattr(scaler, "data_min_") else scales
+    scales = np.ones(n_features) if scales is None else np.asarray(scales)
+    if scales.shape != (n_features,):
         raise ValueError(
-            f"scaler has {values.size} features, but the model was fitted to "
+            f"scaler has {scales.size} features, but the model was fitted to "
             f"{n_features}."
         )
-    return values
+    return scales
 
 
 def pandas() -> Any:

@@ -307,7 +307,7 @@ class FrugalSVC(BudgetedClassifier):
         from ..solving.polish import with_refit
         from ..solving.solver import run_interruptible
 
-        data, labels, signs = self._checked(X, y, sample_weight)
+        data, labels, signs = self._check_data(X, y, sample_weight)
         weights = self._weights(data, labels, sample_weight)
         problem = Problem(
             data,
@@ -323,13 +323,13 @@ class FrugalSVC(BudgetedClassifier):
             refitted = with_refit(problem, outcome.result, self.refit_C)
             outcome = outcome._replace(result=refitted)
         self._included = self._features.columns_of(np.array(problem.include))
-        self._take(outcome.result)
+        self._set_fit(outcome.result)
         C = self.C if self.refit_C is None else self.refit_C
         mask, result = weights > 0, outcome.result
-        self._note_constant(result.constant, result.never, codes_of(signs)[mask], C)
+        self._set_constant(result.constant, result.never, codes_of(signs)[mask], C)
         # Free its copy of the data before the next step.
         del problem
-        self._keep_moments(data, check_sample_weight(sample_weight, data) * mask)
+        self._set_moments(data, check_sample_weight(sample_weight, data) * mask)
         return outcome
 
     def _warn_of_limit(self, result: Result) -> None:
@@ -344,11 +344,11 @@ class FrugalSVC(BudgetedClassifier):
                 stacklevel=3,
             )
 
-    def _take(self, result: Result) -> None:
+    def _set_fit(self, result: Result) -> None:
         """Set the attributes of the fitted estimator."""
-        self._take_result(result)
+        self._set_result(result)
         weights = result if result.refit is None else result.refit
         self.coef_ = np.atleast_2d(weights.coef)
         self.intercept_ = np.atleast_1d(weights.intercept)
-        self._take_selected()
+        self._set_selected()
         self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

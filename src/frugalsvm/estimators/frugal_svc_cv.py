@@ -324,7 +324,7 @@ class FrugalSVCCV(BudgetedChoice):
         hold: Hold,
     ) -> tuple[WatchedFolds, bool]:
         """Fit; return the folds, and whether Ctrl-C was pressed."""
-        data, labels, signs = self._checked(X, y, sample_weight)
+        data, labels, signs = self._check_data(X, y, sample_weight)
         if hasattr(data, "tocsr"):
             # Folds need row indexing, which not all sparse formats have.
             X = data = data.tocsr()
@@ -359,14 +359,14 @@ class FrugalSVCCV(BudgetedChoice):
         choice = Choice.of(folds.folds, self.rule)
         fitted = final.run(samples, loss_weight, folds.folds, choice, seeds)
         # Set last, so that a fit without a model leaves nothing behind.
-        self._take_choice(work, folds.folds, fitted.choice)
-        self._take_fit(fitted)
+        self._set_choice(work, folds.folds, fitted.choice)
+        self._set_fit(fitted)
         mask = loss_weight > 0
         predicted = np.unique(fitted.model.predict(data)[mask])
         sign, never = None, np.setdiff1d(np.arange(self.classes_.size), predicted)
         if self.classes_.size == 2 and predicted.size == 1:
             sign, never = 2 * int(predicted[0]) - 1, never[:0]
         truth = codes_of(signs)[mask]
-        self._note_constant(sign, never.tolist(), truth, self.best_refit_C_)
-        self._keep_moments(data, samples.sample_weight)
+        self._set_constant(sign, never.tolist(), truth, self.best_refit_C_)
+        self._set_moments(data, samples.sample_weight)
         return folds, folds.was_interrupted or fitted.was_interrupted

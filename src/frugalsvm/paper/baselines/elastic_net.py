@@ -333,7 +333,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
             self.n_iter_ = max(1, solution.programs)
             data = np.asarray(X, dtype=np.float64)
             weights = np.ones(len(data)) if sample_weight is None else sample_weight
-            self._keep_moments(data, np.asarray(weights, dtype=np.float64))
+            self._set_moments(data, np.asarray(weights, dtype=np.float64))
         return self
 
     def _path(

@@ -193,7 +193,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
             self.coef_ = np.zeros((1, problem.n_features))
             self.coef_[0, solution.support] = solution.w
             self.intercept_ = np.array([solution.b])
-            self._keep_moments(
+            self._set_moments(
                 data, check_sample_weight(sample_weight, data) * (weights > 0)
             )
             self.objective_ = solution.objective
