@@ -265,7 +265,7 @@ def quick_path(
     )
     if grid.was_interrupted:
         raise KeyboardInterrupt
-    grid = grid.knowing(0, place, fit.result)
+    grid = grid.updated(0, place, fit.result)
     known = np.isfinite(grid.objectives[0])
     return BudgetPath(
         budgets=budgets[known],

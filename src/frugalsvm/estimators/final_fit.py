@@ -121,7 +121,7 @@ class FinalFit:
         mask = samples.sample_weight > 0
         barred: set[tuple[int, int, int]] = set()
         while True:
-            i, j = choice.place
+            i, j = choice.cell
             support = grid.supports[i][j]
             if support is None:
                 support = _best_start(self._cell(problem, i, j), starts[i, j])
@@ -147,7 +147,7 @@ class FinalFit:
                 result = replace(result, status=Status.INTERRUPTED)
             was_interrupted |= outcome.was_interrupted
             n_solves += result.counters.get("SVM solves", 1)
-            grid = grid.knowing(i, j, result)
+            grid = grid.updated(i, j, result)
             if work.refit_weights is not None:
                 cell, refit_C = self._cell(problem, i, j), self._refit_C(choice)
                 result = with_refit(cell, result, refit_C)
@@ -284,7 +284,7 @@ class BudgetedChoice(ScoredChoice):
         self, work: GridWork, folds: list[GridFold], choice: Choice
     ) -> None:
         """Set the attributes that come from the folds."""
-        i, j = choice.place
+        i, j = choice.cell
         self.n_splits_ = len(folds)
         self.best_C_ = float(work.weights[i])
         self.best_max_features_ = int(work.budgets[j])

@@ -259,7 +259,7 @@ class BoundedGrid:
         supports: list[list[np.ndarray | None]] = [[None] * shape[1]] * shape[0]
         return cls(np.full(shape, np.nan), np.zeros(shape), supports, 0)
 
-    def knowing(self, i: int, j: int, result: Result) -> BoundedGrid:
+    def updated(self, i: int, j: int, result: Result) -> BoundedGrid:
         """Record the result of one cell, and what it implies for the others."""
         objectives, bounds = self.objectives.copy(), self.lower_bounds.copy()
         objectives[i, j] = np.fmin(objectives[i, j], result.objective)

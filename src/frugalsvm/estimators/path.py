@@ -24,8 +24,6 @@ from .parameters import signs_of_labels
 
 # Relative improvements below this count as none.
 SAME = 1e-9
-# Options of ``solve`` that a path takes; the others are its own, or not for users.
-TAKEN = set(SolveOptions.names()) - {"proof", "part_sizes", "search_share"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +172,9 @@ def frugal_path(
     for name in ("warm", "initial_support"):
         if name in options:
             raise ValueError(f"{name} is set by the path itself; do not pass it.")
-    for name in options.keys() - TAKEN:
+    # Internal options of solve are not for users.
+    options_of_solve = {*SolveOptions.names()} - {"proof", "part_sizes", "search_share"}
+    for name in options.keys() - options_of_solve:
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     chosen = SolveOptions(method=method, **options)
     check_limits(0.0, total_time_limit, None)
@@ -269,7 +269,7 @@ class _Row:
         self.bounds: list[float] = []
 
     def ascend(self, before: list[Result]) -> None:
-        """From small budgets to large ones, also starting from the previous C."""
+        """Solve from small budgets to large ones, also starting from the previous C."""
         for t, problem in enumerate(self._problems):
             other = before[t] if before else None
             options = replace(
@@ -283,7 +283,7 @@ class _Row:
             self.bounds.append(result.lower_bound)
 
     def descend(self) -> None:
-        """From large budgets to small ones: descend from the larger supports."""
+        """Descend from large budgets to small ones, from the larger supports."""
         for t in range(len(self.results) - 2, -1, -1):
             self._try_from(t, self.results[t + 1])
 
@@ -293,7 +293,7 @@ class _Row:
             smaller = self.results[t - 1]
             if smaller.objective < self.results[t].objective * (1 - SAME):
                 self._try_from(t, smaller)
-            # Without features that hardly matter, a run may end a millionth above.
+            # A run that drops features of tiny weight may end a millionth above.
             if smaller.objective < self.results[t].objective * (1 - SAME):
                 self.results[t] = _with_model(self.results[t], smaller)
 
