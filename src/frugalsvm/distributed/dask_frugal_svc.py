@@ -22,14 +22,14 @@ from ..problem.solution import rounded
 from ..run.monitor import Callback
 from .dask_source import ColumnBlocks
 
-# --- Selects the dask client, and fetches labels through it ---------------------------
+# --- The dask client, and labels that it computes -------------------------------------
 
 # Seconds to wait for the first worker.
 PATIENCE = 30
 
 
 def find_client(client: Client | None) -> Client:
-    """The given client or dask's default, checked."""
+    """The client, or dask's default if it is None; an error if it cannot be used."""
     if client is None:
         try:
             client = default_client()
@@ -51,22 +51,16 @@ def find_client(client: Client | None) -> Client:
             "client is asynchronous, but a fit waits for its workers; create a client "
             "without asynchronous=True."
         )
-    _await_worker(client)
+    if not client.nthreads():
+        # Adaptive clusters start workers on demand; others would wait forever.
+        try:
+            client.submit(int, pure=False).result(timeout=PATIENCE)
+        except TimeoutError as error:
+            raise ValueError(
+                f"the cluster has no workers, and none joined in {PATIENCE} s; start "
+                "some, such as client.cluster.scale(2)."
+            ) from error
     return client
-
-
-def _await_worker(client: Client) -> None:
-    """Raise an error if there are no workers, instead of waiting forever."""
-    if client.nthreads():
-        return
-    # Adaptive clusters start workers on demand.
-    try:
-        client.submit(int, pure=False).result(timeout=PATIENCE)
-    except TimeoutError as error:
-        raise ValueError(
-            f"the cluster has no workers, and none joined in {PATIENCE} s; start some, "
-            "such as client.cluster.scale(2)."
-        ) from error
 
 
 def fetched(values: Any, client: Client) -> Any:
@@ -93,12 +87,20 @@ def scores_of(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> An
     check_features(X, coef.size)
     support = np.flatnonzero(coef)
     if support.size == 0:
-        # A column of weight zero, which provides the number of samples.
+        # A column of weight zero, for the number of samples.
         support = np.array([0])
     return da.blockwise(
-        _scores, "i", X[:, support], "ij", concatenate=True, coef=coef[support],
-        intercept=intercept, is_single=is_single, dtype=np.float64, meta=np.empty(0),
-    )  # fmt: skip
+        _scores,
+        "i",
+        X[:, support],
+        "ij",
+        concatenate=True,
+        coef=coef[support],
+        intercept=intercept,
+        is_single=is_single,
+        dtype=np.float64,
+        meta=np.empty(0),
+    )
 
 
 def labels_of(scores: Any, classes: np.ndarray) -> Any:
@@ -117,7 +119,7 @@ def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return classes[(scores > 0).astype(np.intp)]
 
 
-# --- DaskFrugalSVC: FrugalSVC for dask arrays in column blocks ------------------------
+# --- The estimator --------------------------------------------------------------------
 
 
 class DaskFrugalSVC(FrugalSVC):
@@ -265,7 +267,7 @@ class DaskFrugalSVC(FrugalSVC):
         try:
             super().fit(blocks, fetched(y, client), fetched(sample_weight, client))
         finally:
-            blocks.let_go()
+            blocks.release()
         return self
 
     def _check_data(

@@ -104,10 +104,10 @@ class DaskSource:
         self._client, self._blocks, self._traffic = client, blocks, traffic
         self._starts = np.cumsum([0, *widths])
         self.n_samples, self.n_features = n_samples, int(self._starts[-1])
-        facts = self._ask(on_worker.facts_of, blocks)
+        facts = self._ask(on_worker.Block.facts, blocks)
         traffic.count(received_facts=sum(block.n_bytes for block in facts))
         self.n_entries = sum(block.n_entries for block in facts)
-        # Of blocks: enough to detect and locate invalid values.
+        # One number per block is enough to detect and locate invalid values.
         self.low = np.array([block.low for block in facts])
         self.high = np.array([block.high for block in facts])
         self.norms = np.concatenate([block.norms for block in facts])
@@ -143,18 +143,19 @@ class DaskSource:
         return Prices(values, is_exact)
 
     def columns(self, features: np.ndarray) -> np.ndarray:
-        """Some features without shifts, one row each."""
+        """Columns of features without shifts, one row each."""
         rows = np.empty((features.size, self.n_samples))
         if features.size == 0:
             return rows
         owners = np.searchsorted(self._starts, features, side="right") - 1
-        asked = np.unique(owners).tolist()
-        positions = [np.flatnonzero(owners == owner) for owner in asked]
+        owning = np.unique(owners).tolist()
+        positions = [np.flatnonzero(owners == t) for t in owning]
         local = [
-            features[at] - self._starts[owner]
-            for owner, at in zip(asked, positions, strict=True)
+            features[at] - self._starts[t]
+            for t, at in zip(owning, positions, strict=True)
         ]
-        parts = self._ask(on_worker.columns_of, [self._blocks[t] for t in asked], local)
+        blocks = [self._blocks[t] for t in owning]
+        parts = self._ask(on_worker.Block.columns, blocks, local)
         n_bytes = 0
         for at, part in zip(positions, parts, strict=True):
             if isinstance(part, np.ndarray):
@@ -168,14 +169,15 @@ class DaskSource:
         )
         return rows
 
-    def first(self, is_such: Property) -> tuple[int, int, float]:
+    def first(self, is_kind: Property) -> tuple[int, int, float]:
         """Row, column and value of the first entry of a kind, feature by feature."""
-        t = int(np.flatnonzero(is_such(self.low) | is_such(self.high))[0])
-        (entry,) = self._ask(on_worker.first_of, [self._blocks[t]], [is_such])
-        row, column, value = entry
+        t = int(np.flatnonzero(is_kind(self.low) | is_kind(self.high))[0])
+        ((row, column, value),) = self._ask(
+            on_worker.first_of, [self._blocks[t]], [is_kind]
+        )
         return row, column + int(self._starts[t]), value
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the blocks on the workers."""
         self._blocks.clear()
 
@@ -211,7 +213,7 @@ class ColumnBlocks:
     ----------
     traffic : Traffic
     source : DaskSource or None
-        The last one that was created.
+        The source created last.
     """
 
     def __init__(self, X: Any, client: Client):
@@ -228,9 +230,9 @@ class ColumnBlocks:
         chunks = self._X.to_delayed(optimize_graph=False).ravel()
         make = dask.delayed(make_block, pure=False)
         # Sent once, and not with every task.
-        rows = None if rows is None else dask.delayed(rows)
+        sent_rows = None if rows is None else dask.delayed(rows)
         blocks = [
-            make(chunk, (self.shape[0], width), rows, shifts)
+            make(chunk, (self.shape[0], width), sent_rows, shifts)
             for chunk, width in zip(chunks, widths, strict=True)
             if width > 0
         ]
@@ -244,10 +246,10 @@ class ColumnBlocks:
         )
         return self.source
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the blocks on the workers; the source cannot be used afterwards."""
         if self.source is not None:
-            self.source.let_go()
+            self.source.release()
 
 
 def check_dask_array(X: Any) -> None:
@@ -272,11 +274,7 @@ def check_dask_array(X: Any) -> None:
             f"X has chunks of unknown sizes (shape {X.shape}); call "
             "X.compute_chunk_sizes() first."
         )
-    check_type(X)
-
-
-def check_type(X: Any) -> None:
-    """Raise an error unless doubles represent all values of X exactly."""
+    # Doubles have to represent all values exactly.
     if X.dtype.kind not in "fiub" or (X.dtype.kind == "f" and X.dtype.itemsize > 8):
         raise ValueError(
             f"X has the type {X.dtype}; give real numbers of at most double precision, "

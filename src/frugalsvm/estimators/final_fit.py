@@ -23,9 +23,6 @@ from .scoring import BalancedAccuracy, ByScorer, ScoredChoice, Scoring, part_of
 if TYPE_CHECKING:
     from ..problem.problem import Problem
 
-# The part of its time that the fit may spend on budgets and C that were not chosen.
-SHARE_OF_PATH = 0.5
-
 
 class FinalModel(NamedTuple):
     """The result of the fit to all data.
@@ -34,7 +31,7 @@ class FinalModel(NamedTuple):
     ----------
     path : ScoredPath
     choice : Choice
-        The one that was fitted: another than given if that gave a constant model.
+        The choice that was fitted: not the first one if that gave a constant model.
     result : Result
         Of the problem that selected the features.
     model : Linear
@@ -56,7 +53,7 @@ class FinalModel(NamedTuple):
 
 @dataclass(frozen=True)
 class FinalFit:
-    """The fit to all data, with the work that it shares with the folds.
+    """The fit to all data, which shares its settings with the folds.
 
     Attributes
     ----------
@@ -103,7 +100,6 @@ class FinalFit:
         seed, clock = seeds.spawn(1)[0], StopCondition(self.time_limit)
         grid = BoundedGrid.empty((work.weights.size, work.budgets.size))
         if not self.only_chosen:
-            limit = self.time_limit
             grid = bounded_grid(
                 problem,
                 work.budgets,
@@ -112,7 +108,8 @@ class FinalFit:
                 seed=seed,
                 n_jobs=self.options.get("n_jobs"),
                 seeds=starts,
-                time_limit=None if limit is None else SHARE_OF_PATH * limit,
+                # Half of the time is for the chosen budget and C.
+                time_limit=None if self.time_limit is None else 0.5 * self.time_limit,
                 most_samples=work.most_samples,
                 pace=work.pace,
             )
@@ -122,10 +119,11 @@ class FinalFit:
         barred: set[tuple[int, int, int]] = set()
         while True:
             i, j = choice.cell
+            cell, refit_C = self._cell(problem, i, j), self._refit_C(choice)
             support = grid.supports[i][j]
             if support is None:
-                support = _best_start(self._cell(problem, i, j), starts[i, j])
-            model = svm_on(problem.with_C(self._refit_C(choice)), support)
+                support = _best_start(cell, starts[i, j])
+            model = svm_on(problem.with_C(refit_C), support)
             if units.fold_back(model).is_constant(samples.data[mask]):
                 other = self._other(folds, choice, barred)
                 if other is not None:
@@ -140,7 +138,7 @@ class FinalFit:
                 random_state=number,
                 time_limit=0.0 if has_ended else limit,
             )
-            outcome = run_interruptible(self._cell(problem, i, j), options)
+            outcome = run_interruptible(cell, options)
             result = outcome.result
             if has_ended and result.status is Status.TIME_LIMIT:
                 # Not the user's limit.
@@ -149,7 +147,6 @@ class FinalFit:
             n_solves += result.counters.get("SVM solves", 1)
             grid = grid.updated(i, j, result)
             if work.refit_weights is not None:
-                cell, refit_C = self._cell(problem, i, j), self._refit_C(choice)
                 result = with_refit(cell, result, refit_C)
             model = units.fold_back(Linear.of(result))
             other = None
@@ -169,7 +166,7 @@ class FinalFit:
         )
 
     def _cell(self, problem: Problem, i: int, j: int) -> Problem:
-        """The problem of a budget and a C."""
+        """The problem of a C and a budget, given by their indices."""
         row = problem.with_C(float(self.work.weights[i]))
         return row.with_budget(int(self.work.budgets[j]))
 
@@ -209,7 +206,7 @@ class FinalFit:
 
 
 def _best_start(problem: Problem, starts: list[np.ndarray]) -> np.ndarray:
-    """The best of some supports on all data."""
+    """The best of several supports on all data."""
     from ..search.evaluator import Evaluator
     from ..search.restarts import shrink
     from ..search.swap import fill
@@ -220,13 +217,13 @@ def _best_start(problem: Problem, starts: list[np.ndarray]) -> np.ndarray:
     return min(solutions, key=lambda best: (best.objective, best.key)).support
 
 
-# --- Folds of a choice of budget and C, and what an estimator keeps of them -----------
+# --- Base of the estimator that chooses budget and C ----------------------------------
 
 
 class BudgetedChoice(ScoredChoice):
-    """Makes the work and the jobs of folds, and stores what they found.
+    """Makes the work and the jobs of folds, and stores their results.
 
-    The folds use swap search only. What they found is a start for the fit of all data.
+    The folds use swap search only. The fit to all data starts from their supports.
     """
 
     C: Any
@@ -303,7 +300,7 @@ class BudgetedChoice(ScoredChoice):
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
     def _set_fit(self, fitted: FinalModel) -> None:
-        """Set the attributes that come from the fit of all data."""
+        """Set the attributes that come from the fit to all data."""
         self.path_ = fitted.path
         self._set_result(fitted.result)
         self.coef_ = np.atleast_2d(fitted.model.coef)
@@ -312,18 +309,18 @@ class BudgetedChoice(ScoredChoice):
         self._included = self._features.columns_of(fitted.included)
         self._set_selected()
 
-    def _warn_of_limit(self, folds: WatchedFolds) -> None:
+    def _warn_of_limit(self, cv: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""
         reasons = []
-        if folds.was_late:
+        if cv.was_late:
             reasons.append(
-                f"the choice: {folds.n_finished:,} of {self.path_.objectives.size:,} "
+                f"the choice: {cv.n_finished:,} of {self.path_.objectives.size:,} "
                 "pairs of budget and C are finished in all folds, and the best of "
                 "them was taken"
             )
-        if folds.n_shortened:
+        if cv.n_shortened:
             reasons.append(
-                f"the searches of {folds.n_shortened:,} pairs of budget and C, which "
+                f"the searches of {cv.n_shortened:,} pairs of budget and C, which "
                 "share the time"
             )
         if self.result_.status is Status.TIME_LIMIT:

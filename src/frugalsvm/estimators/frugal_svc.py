@@ -333,7 +333,7 @@ class FrugalSVC(BudgetedClassifier):
         return outcome
 
     def _warn_of_limit(self, result: Result) -> None:
-        """Warn if a limit given by the user ended the fit."""
+        """Warn if the user's limit ended the fit."""
         limits = {Status.TIME_LIMIT: "time_limit", Status.NODE_LIMIT: "max_nodes"}
         if result.status in limits:
             name = limits[result.status]

@@ -50,9 +50,9 @@ class FrugalSVCCV(BudgetedChoice):
         As in scikit-learn. An integer is reduced to the number of samples of the
         rarer class.
     scoring : str or callable, default=None
-        What budget and C are chosen by, as in scikit-learn; one score only. None for
-        balanced accuracy, which rare classes count in as much as others, weighted by
-        ``sample_weight``. (:meth:`score` then returns the accuracy, as everywhere in
+        The score by which budget and C are chosen, as in scikit-learn; one only. None
+        for balanced accuracy, in which rare classes count as much as others, weighted
+        by ``sample_weight``. (:meth:`score` then returns the accuracy, as everywhere in
         scikit-learn.)
     rule : {"best", "one-se"}, default="best"
         ``best`` takes the best mean score. ``one-se`` takes the fewest features whose
@@ -82,8 +82,8 @@ class FrugalSVCCV(BudgetedChoice):
         Method of the final fit, see :class:`FrugalSVC`. Folds use swap search.
     time_limit : float or None, default=None
         Limit in seconds of the whole fit; three quarters are for the folds. If it ends
-        them, the best of those budgets and C is taken that are finished in all folds,
-        of which the first one always is. They share the time.
+        them, the best of the budgets and C that are finished in all folds is taken; the
+        first one always is. They share the time.
     initial_support : sequence of int or str, default=None
         Features to start the final fit from, besides those that the folds selected.
     feature_costs, max_cost, include, exclude, feature_groups, signs, class_weight, \
@@ -99,13 +99,13 @@ class FrugalSVCCV(BudgetedChoice):
         final fit.
     callback : callable, default=None
         Called with a :class:`~frugalsvm.ChoiceProgress` after each budget and C on each
-        fold. If it returns True, the fit ends with the best of those budgets and C
-        that are finished in all folds. With ``n_jobs`` above 1 it is called for a fold
-        when that is done, and cannot end the others.
+        fold. If it returns True, the fit ends with the best of the budgets and C that
+        are finished in all folds. With ``n_jobs`` above 1 it is called for a fold when
+        that is done, and cannot end the others.
     certificate : bool, default=False
         Keep the proof of the final fit's bounds, see :class:`FrugalSVC`: of the
-        selection at ``best_C_``, and of the weights at ``best_refit_C_``. It takes X as
-        it was given to the fit, even if that was scaled.
+        selection at ``best_C_``, and of the weights at ``best_refit_C_``. It is checked
+        with the X of the fit, even if the fit scaled it.
     on_interrupt : {"raise", "return"}, default="raise"
         What Ctrl-C does. Either way, the estimator keeps the best model so far, if a
         budget and C is finished in all folds (else KeyboardInterrupt is raised and
@@ -129,8 +129,8 @@ class FrugalSVCCV(BudgetedChoice):
         ``param_max_features``, ``param_C``, ``param_refit_C``,
         ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
         ``se_test_score``, ``rank_test_score``, and ``split0_objective`` ..., the
-        objective on the training part. Not a number where a fit that ended early did
-        not get.
+        objective on the training part. NaN for budgets and C that a fit which ended
+        early has not reached.
     path_ : ScoredPath
         Objective, bound and gap on all data, mean score and standard error for every
         budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
@@ -283,7 +283,7 @@ class FrugalSVCCV(BudgetedChoice):
             scores.
         **params
             ``groups`` for the splitter. With scikit-learn's metadata routing enabled,
-            whatever the splitter and the scorer request.
+            all that the splitter and the scorer request.
 
         Returns
         -------
@@ -307,11 +307,11 @@ class FrugalSVCCV(BudgetedChoice):
         """
         with Hold() as hold:
             with all_or_nothing(self):
-                folds, was_interrupted = self._fit(X, y, sample_weight, params, hold)
+                searched, was_interrupted = self._fit(X, y, sample_weight, params, hold)
             was_interrupted |= hold.count > 0
         if was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
-        self._warn_of_limit(folds)
+        self._warn_of_limit(searched)
         self._warn_if_constant(stacklevel=2)
         return self
 
@@ -332,10 +332,9 @@ class FrugalSVCCV(BudgetedChoice):
             X, data, labels, signs, check_sample_weight(sample_weight, data)
         )
         constraints = self._problem_constraints(data, stacklevel=4)
-        maker = ProblemMaker(constraints, self.scale)
         routed = self._route(sample_weight, params)
         seeds = fold_seeds(self.random_state)
-        work = self._work(maker)
+        work = self._work(ProblemMaker(constraints, self.scale))
         initial = self._start()
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
@@ -343,7 +342,7 @@ class FrugalSVCCV(BudgetedChoice):
         jobs = self._jobs(samples, splits, routed["score"], seeds)
         limit = None if self.time_limit is None else SHARE_OF_FOLDS * self.time_limit
         watch = Watch(limit, self.callback, self.verbose)
-        folds = watched_folds(
+        searched = watched_folds(
             work, samples, jobs, len(splits), watch, self.n_jobs, hold=hold
         )
         options = {
@@ -352,14 +351,14 @@ class FrugalSVCCV(BudgetedChoice):
         }
         seconds_left = None
         if self.time_limit is not None:
-            seconds_left = max(0.0, self.time_limit - folds.seconds)
-        has_ended = folds.was_interrupted or folds.was_stopped
+            seconds_left = max(0.0, self.time_limit - searched.seconds)
+        has_ended = searched.was_interrupted or searched.was_stopped
         final = FinalFit(work, self.rule, options, initial, seconds_left, has_ended)
         loss_weight = self._weights(data, labels, samples.sample_weight)
-        choice = Choice.of(folds.folds, self.rule)
-        fitted = final.run(samples, loss_weight, folds.folds, choice, seeds)
+        choice = Choice.of(searched.folds, self.rule)
+        fitted = final.run(samples, loss_weight, searched.folds, choice, seeds)
         # Set last, so that a fit without a model leaves nothing behind.
-        self._set_choice(work, folds.folds, fitted.choice)
+        self._set_choice(work, searched.folds, fitted.choice)
         self._set_fit(fitted)
         mask = loss_weight > 0
         predicted = np.unique(fitted.model.predict(data)[mask])
@@ -369,4 +368,4 @@ class FrugalSVCCV(BudgetedChoice):
         truth = codes_of(signs)[mask]
         self._set_constant(sign, never.tolist(), truth, self.best_refit_C_)
         self._set_moments(data, samples.sample_weight)
-        return folds, folds.was_interrupted or fitted.was_interrupted
+        return searched, searched.was_interrupted or fitted.was_interrupted

@@ -267,7 +267,7 @@ class FoldSearch:
     def __init__(
         self, work: GridWork, data: Shared[Samples], job: FoldJob, stop: StopCondition
     ):
-        from .grid_search import GridSearch, few_samples
+        from .grid_search import GridSearch, subsample
 
         assert job.seed is not None
         self._work, self._job = work, job
@@ -279,7 +279,7 @@ class FoldSearch:
         problem, self._units = work.maker.make(
             self._train.data, self._train.signs, weight, self._train.sample_weight
         )
-        self._problem = few_samples(problem, work.most_samples, job.seed)
+        self._problem = subsample(problem, work.most_samples, job.seed)
         self._search = GridSearch(
             self._problem,
             work.budgets,
