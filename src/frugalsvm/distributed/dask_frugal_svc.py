@@ -103,13 +103,6 @@ def scores_of(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> An
     )
 
 
-def labels_of(scores: Any, classes: np.ndarray) -> Any:
-    """Labels for a dask array of scores."""
-    return scores.map_blocks(
-        _labels, classes=classes, dtype=classes.dtype, meta=classes[:0]
-    )
-
-
 def _scores(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> np.ndarray:
     scores = dense_columns(X, np.arange(coef.size)) @ coef + intercept
     return np.asarray(rounded(scores, coef, intercept, is_single=is_single))
@@ -322,7 +315,10 @@ class DaskFrugalSVC(FrugalSVC):
         """
         if not isinstance(X, da.Array):
             return super().predict(X)
-        return labels_of(self.decision_function(X), self.classes_)
+        scores, classes = self.decision_function(X), self.classes_
+        return scores.map_blocks(
+            _labels, classes=classes, dtype=classes.dtype, meta=classes[:0]
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of the predictions.

@@ -31,8 +31,6 @@ from .exchanges import (
 N_SHOWN = 10
 # Maximum number of substitutes that are printed.
 N_SUBSTITUTES = 3
-# Line width of sentences.
-WIDTH = 88
 # Maximum number of subsets solved to decide whether a feature is never used.
 MOST_PARTS = 2000
 COMPLETE = "complete"
@@ -379,7 +377,11 @@ class NearOptimal:
         width = max((len(feature.name) for feature in features), default=0)
         lines = [repr(self), ""]
         if not self.complete:
-            lines += [*_wrapped(self.explanation), ""]
+            # Names of features are never broken.
+            lines += textwrap.wrap(
+                self.explanation, 88, break_long_words=False, break_on_hyphens=False
+            )
+            lines.append("")
         for feature in features[: 2 * N_SHOWN]:
             share = f"{100 * feature.n_models / len(self):4.0f} %"
             lines.append(f"{share}  {feature.name:<{width}}  {_role(feature)}")
@@ -427,8 +429,3 @@ def _role(feature: FeatureRole) -> str:
     if not feature.replaced_by:
         return f"{feature.role} together with others"
     return f"{feature.role} by {listed(feature.replaced_by, N_SUBSTITUTES)}"
-
-
-def _wrapped(text: str) -> list[str]:
-    """Sentences wrapped to lines; feature names are never broken."""
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

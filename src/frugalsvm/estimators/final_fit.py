@@ -119,7 +119,8 @@ class FinalFit:
         barred: set[tuple[int, int, int]] = set()
         while True:
             i, j = choice.cell
-            cell, refit_C = self._cell(problem, i, j), self._refit_C(choice)
+            cell, refit = self._cell(problem, i, j), work.refit_weights
+            refit_C = float(work.weights[i] if refit is None else refit[choice.key[2]])
             support = grid.supports[i][j]
             if support is None:
                 support = _best_start(cell, starts[i, j])
@@ -146,7 +147,7 @@ class FinalFit:
             was_interrupted |= outcome.was_interrupted
             n_solves += result.counters.get("SVM solves", 1)
             grid = grid.updated(i, j, result)
-            if work.refit_weights is not None:
+            if refit is not None:
                 result = with_refit(cell, result, refit_C)
             model = units.fold_back(Linear.of(result))
             other = None
@@ -169,12 +170,6 @@ class FinalFit:
         """The problem of a C and a budget, given by their indices."""
         row = problem.with_C(float(self.work.weights[i]))
         return row.with_budget(int(self.work.budgets[j]))
-
-    def _refit_C(self, choice: Choice) -> float:
-        """The C of the weights of the selected features."""
-        i, _, r = choice.key
-        refit = self.work.refit_weights
-        return float(self.work.weights[i] if refit is None else refit[r])
 
     def _other(
         self,

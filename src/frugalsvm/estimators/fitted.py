@@ -295,7 +295,9 @@ class SummaryMixin:
         if scaler is not None:
             per_unit = self.coef_[:, support] / _scales(scaler, self)[support]
             columns |= self._by_class("weight_per_unit", per_unit)
-        weights = _lengths(self.coef_[:, support])
+        weights = self.coef_[0, support]
+        if len(self.coef_) > 1:
+            weights = np.linalg.norm(self.coef_[:, support], axis=0)
         moments = self._moments_of(X, support)
         if moments is not None:
             columns["standardised_weight"] = weights * moments.deviations
@@ -399,11 +401,6 @@ class SummaryMixin:
                 markup.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
             )
         )
-
-
-def _lengths(weights: np.ndarray) -> np.ndarray:
-    """The weight of each feature, or the norm of its weights for several classes."""
-    return weights[0] if len(weights) == 1 else np.linalg.norm(weights, axis=0)
 
 
 def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:

@@ -110,10 +110,6 @@ def _is_list(value: Any) -> bool:
     )
 
 
-def _is_class_weight(value: Any) -> bool:
-    return value is None or isinstance(value, dict) or str(value) == "balanced"
-
-
 def _is_random_state(value: Any) -> bool:
     try:
         check_random_state(value)
@@ -142,7 +138,10 @@ GROUPS = Constraint(
 )
 FUNCTION = Constraint(callable, "a function")
 OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
-CLASS_WEIGHT = Constraint(_is_class_weight, "a dict, 'balanced' or None")
+CLASS_WEIGHT = Constraint(
+    lambda value: value is None or isinstance(value, dict) or str(value) == "balanced",
+    "a dict, 'balanced' or None",
+)
 ANYTHING = Constraint(lambda value: True, "anything")
 SCORING = optional(
     Constraint(
