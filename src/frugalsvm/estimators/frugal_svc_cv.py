@@ -44,8 +44,8 @@ class FrugalSVCCV(BudgetedChoice):
         0.03 alone (0.3 with more than two classes), for standardised data: the weights
         of the selected features get a C of their own (``refit_C``), and then other
         constants, rules and a choice by cross-validation score no better, but take
-        longer. With ``refit_C="same"``,
-        "auto" means the powers of ten from 0.001 to 10. Time grows with C.
+        longer. With ``refit_C="same"``, "auto" means the powers of ten from 0.001 to
+        10. Time grows with C.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn. An integer is reduced to the number of samples of the
         rarer class.

@@ -273,7 +273,7 @@ class FoldSearch:
         self._work, self._job = work, job
         self._train, self._test = data.value.part(job.train), data.value.part(job.test)
         mask = self._train.sample_weight > 0
-        self._used_data = self._train.data if mask.all() else self._train.data[mask]
+        self._train_data = self._train.data if mask.all() else self._train.data[mask]
         ones = np.ones(job.train.size)
         weight = ones if job.loss_weight is None else job.loss_weight
         problem, self._units = work.maker.make(
@@ -363,7 +363,7 @@ class FoldSearch:
             partial(self._models, i, solution.support), self._search.stop
         )
         for r, model in enumerate(models):
-            constant[r] = model.is_constant(self._used_data)
+            constant[r] = model.is_constant(self._train_data)
             scores[r] = work.scoring.score(
                 model, settings, self._test, self._job.score_params or {}
             )

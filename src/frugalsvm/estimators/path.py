@@ -224,24 +224,21 @@ class _Clock:
     """Divides the time of a path among its cells."""
 
     def __init__(self, time_limit: float | None, n_cells: int):
-        self._end = None if time_limit is None else time.perf_counter() + time_limit
-        self._n_left = n_cells
+        self._end = np.inf if time_limit is None else time.perf_counter() + time_limit
+        self._n_remaining = n_cells
 
     def share(self, limit: float | None) -> float | None:
         """The time limit of the next cell, which may have one of its own."""
-        if self._end is None:
+        if self._end == np.inf:
             return limit
-        share = self._left(self._end) / max(1, self._n_left)
-        self._n_left -= 1
+        share = self.seconds_left / max(1, self._n_remaining)
+        self._n_remaining -= 1
         return share if limit is None else min(limit, share)
 
     @property
-    def is_over(self) -> bool:
-        """Whether no time is left for improvements."""
-        return self._end is not None and self._left(self._end) == 0.0
-
-    def _left(self, end: float) -> float:
-        return max(0.0, end - time.perf_counter())
+    def seconds_left(self) -> float:
+        """Seconds until the end; infinite without a limit."""
+        return max(0.0, self._end - time.perf_counter())
 
 
 class _Row:
@@ -299,7 +296,7 @@ class _Row:
 
     def _try_from(self, t: int, neighbour: Result) -> None:
         """Descend once from a neighbour and keep the better result."""
-        if self._clock.is_over:
+        if self._clock.seconds_left == 0.0:
             return
         options = replace(
             self._options,
