@@ -50,7 +50,7 @@ class Block:
     Parameters
     ----------
     X : ndarray, or sparse matrix or array
-    kept : integer array or None
+    rows : integer array or None
         The samples to use; all if None.
     shifts : bool
         Whether features of small spread are shifted.

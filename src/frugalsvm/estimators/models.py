@@ -105,7 +105,7 @@ def grid_models(
     ----------
     problem : Problem
         That of the grid.
-    found : GridSolutions
+    grid : GridSolutions
     weights : ndarray
         The values of C that selected the supports.
     refit_weights : ndarray, default=None

@@ -141,8 +141,8 @@ def near_optimal(
     >>> from sklearn.preprocessing import StandardScaler
     >>> from frugalsvm import near_optimal
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = near_optimal(StandardScaler().fit_transform(X), y, max_features=5)
-    >>> found.complete, len(found)
+    >>> models = near_optimal(StandardScaler().fit_transform(X), y, max_features=5)
+    >>> models.complete, len(models)
     (True, 4)
     """
     is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)

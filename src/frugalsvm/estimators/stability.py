@@ -229,8 +229,8 @@ def stability_selection(
     >>> from frugalsvm import FrugalSVC, stability_selection
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = make_pipeline(StandardScaler(), FrugalSVC(3, method="swap"))
-    >>> found = stability_selection(model, X, y, n_pairs=5, random_state=0)
-    >>> found.frequencies.shape
+    >>> selection = stability_selection(model, X, y, n_pairs=5, random_state=0)
+    >>> selection.frequencies.shape
     (30,)
     """
     integer(1).check("n_pairs", n_pairs)
