@@ -119,7 +119,9 @@ class BinaryLinearClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[codes_of(self.decision_function(X))]
+        # First, since it refuses estimators that are not fitted.
+        scores = self.decision_function(X)
+        return self.classes_[codes_of(scores)]
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
         """Labels as -1 and +1, one column for each of several; sets ``classes_``."""
