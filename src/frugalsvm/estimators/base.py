@@ -83,14 +83,9 @@ class BinaryLinearClassifier(
             scores = values @ self.coef_[0, support] + self.intercept_[0]
         else:
             scores = values @ self.coef_[:, support].T + self.intercept_
-        return np.asarray(
-            rounded(
-                scores,
-                self.coef_,
-                self.intercept_,
-                is_single=is_single or self._is_single,
-            )
-        )
+        is_single |= self._is_single
+        scores = rounded(scores, self.coef_, self.intercept_, is_single=is_single)
+        return np.asarray(scores)
 
     def _lacks_only_unused_columns(self, X: Any, support: np.ndarray) -> bool:
         """Whether a data frame lacks only columns that the model does not need."""

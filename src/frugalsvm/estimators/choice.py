@@ -117,9 +117,14 @@ def standard_error(scores: np.ndarray) -> np.ndarray:
     return scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
 
 
+def _finite_or_lowest(scores: np.ndarray) -> np.ndarray:
+    """Scores with minus infinity for those that are not finite."""
+    return np.where(np.isfinite(scores), scores, -np.inf)
+
+
 def one_standard_error(mean: np.ndarray, se: np.ndarray) -> float:
     """The best mean score less its standard error; minus infinity without scores."""
-    usable = np.where(np.isfinite(mean), mean, -np.inf)
+    usable = _finite_or_lowest(mean)
     best = np.argmax(usable)
     return float(usable.flat[best] - np.asarray(se).flat[best])
 
@@ -131,7 +136,7 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
     of it. Among these the fewest features win, then the best mean, then the middle of
     the longest run of C with that mean.
     """
-    usable = np.where(np.isfinite(mean), mean, -np.inf)
+    usable = _finite_or_lowest(mean)
     if not np.isfinite(usable.max()):
         raise ValueError(
             "the scores of all candidates are not finite; check cv and scoring."
@@ -202,7 +207,7 @@ class Choice:
         for key in barred:
             constant[key] = True
         better = ~constant & (means - errors > _chance(folds))
-        usable = np.where(np.isfinite(means), means, -np.inf)
+        usable = _finite_or_lowest(means)
         ranked = np.where(constant, -np.inf, usable) if better.any() else usable
         refit = np.zeros(means.shape[:2], dtype=np.intp)
         for i, j in np.ndindex(*refit.shape):
@@ -263,8 +268,8 @@ class Choice:
         table["mean_test_score"] = mean = scores.mean(axis=1)
         table["std_test_score"] = scores.std(axis=1)
         table["se_test_score"] = standard_error(scores)
-        usable = np.where(np.isfinite(mean), mean, -np.inf)
-        table["rank_test_score"] = rankdata(-usable, method="min").astype(np.int32)
+        ranks = rankdata(-_finite_or_lowest(mean), method="min")
+        table["rank_test_score"] = ranks.astype(np.int32)
         return table
 
 

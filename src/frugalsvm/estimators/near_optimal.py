@@ -242,7 +242,7 @@ def _run(
         exchanges.run()
         tree.run()
         if not tree.is_complete:
-            # Once more, if the tree has found a better model.
+            # Once more, in case the tree has found a better model.
             exchanges.run()
             listing.cut(listing.limit)
             bounds = bounds_without(watching, tree, stop.should_stop)
