@@ -121,9 +121,9 @@ def test_models_are_constant_if_most_folds_say_so():
     scores = [[[0.7], [0.71]]]
     yes, no = [[[True], [False]]], [[[False], [False]]]
     folds = folds_of(scores, yes)[:2] + folds_of(scores, no)[2:]
-    assert Choice.of(folds, "one-se").place == (0, 0)
+    assert Choice.of(folds, "one-se").cell == (0, 0)
     folds = folds_of(scores, yes)[:3] + folds_of(scores, no)[3:]
-    assert Choice.of(folds, "one-se").place == (0, 1)
+    assert Choice.of(folds, "one-se").cell == (0, 1)
 
 
 def test_the_weights_get_the_middle_of_the_best_C():

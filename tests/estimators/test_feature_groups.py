@@ -31,7 +31,7 @@ def test_without_groups_each_column_is_a_feature():
     assert groups.labels_of(np.array([1, 4])).tolist() == ["red", "size"]
     assert of(columns=UNNAMED).labels_of(np.array([1, 4])).tolist() == [1, 4]
     assert groups.columns_of(np.array([1, 4])).tolist() == [1, 4]
-    assert groups.used(np.array([0, 1, 0, 0, 1], dtype=bool)).tolist() == [1, 4]
+    assert groups.features_of(np.array([0, 1, 0, 0, 1], dtype=bool)).tolist() == [1, 4]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_ways_to_give_groups(given):
     assert groups.n_features == 3
     assert groups.labels_of(np.array([0, 1])).tolist() == ["age", "colour"]
     assert groups.columns_of(np.array([1, 2])).tolist() == [1, 2, 3, 4]
-    assert groups.used(np.array([0, 0, 1, 0, 1], dtype=bool)).tolist() == [1, 2]
+    assert groups.features_of(np.array([0, 0, 1, 0, 1], dtype=bool)).tolist() == [1, 2]
     assert groups.indices("include", ["size", "colour"]).tolist() == [2, 1]
     assert pickle.loads(pickle.dumps(groups)).names == groups.names
 

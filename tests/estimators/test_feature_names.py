@@ -152,13 +152,13 @@ def test_columns_that_are_not_distinct_names_are_left_to_scikit_learn(table):
     model = FrugalSVC(max_features=2, random_state=0).fit(X, y)
     used = np.flatnonzero(model.coef_[0])
     some = X[list(NAMES[used])]
-    assert model._has_only_some_columns(some, used)
-    assert not model._has_only_some_columns(pd.concat([some, some], axis=1), used)
+    assert model._lacks_only_unused_columns(some, used)
+    assert not model._lacks_only_unused_columns(pd.concat([some, some], axis=1), used)
     # Some tables have no names here, but the columns themselves.
     odd = SimpleNamespace(columns=[[1.0], [2.0]])
-    assert not model._has_only_some_columns(odd, used)
+    assert not model._lacks_only_unused_columns(odd, used)
     model.feature_names_in_ = np.array(["age", "height", "age", "height"], dtype=object)
-    assert not model._has_only_some_columns(some, used)
+    assert not model._lacks_only_unused_columns(some, used)
 
 
 def test_a_number_is_no_list_of_features(table):

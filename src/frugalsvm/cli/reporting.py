@@ -263,7 +263,7 @@ def _quick_path(
     )
     if grid.was_interrupted:
         raise KeyboardInterrupt
-    grid = grid.knowing(0, k, fit.result)
+    grid = grid.updated(0, k, fit.result)
     finished = np.isfinite(grid.objectives[0])
     return BudgetPath(
         budgets=budgets[finished],

@@ -21,7 +21,7 @@ class Facts(NamedTuple):
     ----------
     n_entries : int
     low, high : float
-        Smallest and largest value; NaN if there is any.
+        Smallest and largest value; NaN if any value is.
     norms, varies : arrays
         One entry per feature.
     shifted : integer array
@@ -50,21 +50,24 @@ class Block:
     Parameters
     ----------
     X : ndarray, or sparse matrix or array
-    kept : integer array or None
+    rows : integer array or None
         The samples to use; all if None.
     shifts : bool
         Whether features of small spread are shifted.
     """
 
-    def __init__(self, X: Any, kept: np.ndarray | None, shifts: bool):
+    def __init__(self, X: Any, rows: np.ndarray | None, shifts: bool):
         self.is_sparse = is_sparse(X)
         self.dtype = X.dtype
-        self.n_bytes = _bytes_of(X)
         self.source: ArraySource | SparseSource
         if self.is_sparse:
-            self.source = SparseSource(X, kept, shifts)
+            matrix = X.tocsc()
+            parts = (matrix.data, matrix.indices, matrix.indptr)
+            self.n_bytes = sum(part.nbytes for part in parts)
+            self.source = SparseSource(X, rows, shifts)
         else:
-            self.source = ArraySource(X, kept, shifts)
+            self.n_bytes = X.nbytes
+            self.source = ArraySource(X, rows, shifts)
 
     def facts(self) -> Facts:
         """The facts about the features."""
@@ -81,7 +84,7 @@ class Block:
         )
 
     def columns(self, features: np.ndarray) -> Any:
-        """Some features, one row each, in the smallest exact type."""
+        """Columns of features, one row each, in the smallest exact type."""
         rows = self.source.columns(features)
         if self.is_sparse:
             return sp.csr_array(rows)
@@ -90,13 +93,6 @@ class Block:
             # outside the range of its type.
             return rows
         return rows.astype(self.dtype, copy=False)
-
-
-def _bytes_of(X: Any) -> int:
-    if not is_sparse(X):
-        return X.nbytes
-    columns = X.tocsc()
-    return columns.data.nbytes + columns.indices.nbytes + columns.indptr.nbytes
 
 
 @sizeof.register(Block)
@@ -109,12 +105,12 @@ def _block_size(block: Block) -> int:
 
 
 def same(value: Any) -> Any:
-    """Data that can be sent to a worker again if another one is lost."""
+    """The value: a task whose result dask can make again if a worker is lost."""
     return value
 
 
 def make_block(
-    X: Any, shape: tuple[int, int], kept: np.ndarray | None, shifts: bool
+    X: Any, shape: tuple[int, int], rows: np.ndarray | None, shifts: bool
 ) -> Block:
     """A chunk of a dask array as a block."""
     if not (is_sparse(X) or isinstance(X, np.ndarray)):
@@ -128,12 +124,7 @@ def make_block(
             f"a chunk of X has shape {X.shape} and type {X.dtype}, but dask was told "
             f"{shape} and real numbers; fix the function that makes the chunks."
         )
-    return Block(X, kept, shifts)
-
-
-def facts_of(block: Block) -> Facts:
-    """The facts about a block."""
-    return block.facts()
+    return Block(X, rows, shifts)
 
 
 def multiply(block: Block, v: np.ndarray) -> np.ndarray:
@@ -144,25 +135,22 @@ def multiply(block: Block, v: np.ndarray) -> np.ndarray:
 def most_valuable(
     block: Block, v: np.ndarray, most: int | None, above: float
 ) -> tuple[np.ndarray | None, np.ndarray, float]:
-    """Some features, their absolute products, and the largest of all others.
+    """Features, their absolute products, and the largest product of all others.
 
     See ``engine.source.DistantSource``. None means all features, if that is not much
     more data.
     """
     values = np.abs(block.source.multiply(v))
-    some = np.flatnonzero(values > above) if most is None else smallest(-values, most)
-    if 2 * some.size >= values.size:
+    features = (
+        np.flatnonzero(values > above) if most is None else smallest(-values, most)
+    )
+    if 2 * features.size >= values.size:
         return None, values, 0.0
     others = np.ones(values.size, dtype=bool)
-    others[some] = False
-    return some.astype(np.int32), values[some], float(values[others].max())
+    others[features] = False
+    return features.astype(np.int32), values[features], float(values[others].max())
 
 
-def columns_of(block: Block, features: np.ndarray) -> Any:
-    """Some features of a block."""
-    return block.columns(features)
-
-
-def first_of(block: Block, is_such: Property) -> tuple[int, int, float]:
+def first_of(block: Block, is_kind: Property) -> tuple[int, int, float]:
     """Row, column and value of the first entry of a kind."""
-    return block.source.first(is_such)
+    return block.source.first(is_kind)

@@ -15,22 +15,21 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from distributed import Client, default_client
 
-from ..estimators import FrugalSVC
-from ..estimators import parameters as may_be
+from ..estimators import FrugalSVC, parameters
 from ..estimators.fitted import Moments, dense_columns
 from ..estimators.parameters import Constraint, check_parameters
 from ..problem.solution import rounded
 from ..run.monitor import Callback
 from .dask_source import ColumnBlocks
 
-# --- Selects the dask client, and fetches labels through it ---------------------------
+# --- The dask client, and labels that it computes -------------------------------------
 
 # Seconds to wait for the first worker.
 PATIENCE = 30
 
 
 def find_client(client: Client | None) -> Client:
-    """The given client or dask's default, checked."""
+    """The client, or dask's default if it is None; an error if it cannot be used."""
     if client is None:
         try:
             client = default_client()
@@ -52,22 +51,16 @@ def find_client(client: Client | None) -> Client:
             "client is asynchronous, but a fit waits for its workers; create a client "
             "without asynchronous=True."
         )
-    _await_worker(client)
+    if not client.nthreads():
+        # Adaptive clusters start workers on demand; others would wait forever.
+        try:
+            client.submit(int, pure=False).result(timeout=PATIENCE)
+        except TimeoutError as error:
+            raise ValueError(
+                f"the cluster has no workers, and none joined in {PATIENCE} s; start "
+                "some, such as client.cluster.scale(2)."
+            ) from error
     return client
-
-
-def _await_worker(client: Client) -> None:
-    """Raise an error if there are no workers, instead of waiting forever."""
-    if client.nthreads():
-        return
-    # Adaptive clusters start workers on demand.
-    try:
-        client.submit(int, pure=False).result(timeout=PATIENCE)
-    except TimeoutError as error:
-        raise ValueError(
-            f"the cluster has no workers, and none joined in {PATIENCE} s; start some, "
-            "such as client.cluster.scale(2)."
-        ) from error
 
 
 def fetched(values: Any, client: Client) -> Any:
@@ -92,20 +85,21 @@ def check_features(X: Any, n_features: int) -> None:
 def scores_of(X: Any, coef: np.ndarray, intercept: float, is_single: bool) -> Any:
     """Scores of the samples of a dask array."""
     check_features(X, coef.size)
-    used = np.flatnonzero(coef)
-    if used.size == 0:
-        # A column of weight zero, which provides the number of samples.
-        used = np.array([0])
+    support = np.flatnonzero(coef)
+    if support.size == 0:
+        # A column of weight zero, for the number of samples.
+        support = np.array([0])
     return da.blockwise(
-        _scores, "i", X[:, used], "ij", concatenate=True, coef=coef[used],
-        intercept=intercept, is_single=is_single, dtype=np.float64, meta=np.empty(0),
-    )  # fmt: skip
-
-
-def labels_of(scores: Any, classes: np.ndarray) -> Any:
-    """Labels for a dask array of scores."""
-    return scores.map_blocks(
-        _labels, classes=classes, dtype=classes.dtype, meta=classes[:0]
+        _scores,
+        "i",
+        X[:, support],
+        "ij",
+        concatenate=True,
+        coef=coef[support],
+        intercept=intercept,
+        is_single=is_single,
+        dtype=np.float64,
+        meta=np.empty(0),
     )
 
 
@@ -118,7 +112,7 @@ def _labels(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return classes[(scores > 0).astype(np.intp)]
 
 
-# --- DaskFrugalSVC: FrugalSVC for dask arrays in column blocks ------------------------
+# --- The estimator --------------------------------------------------------------------
 
 
 class DaskFrugalSVC(FrugalSVC):
@@ -171,11 +165,11 @@ class DaskFrugalSVC(FrugalSVC):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         **FrugalSVC._constraints,
-        "client": may_be.ANYTHING,
+        "client": parameters.ANYTHING,
     }
 
-    _takes_classes = False
-    _instead = (
+    _is_multiclass = False
+    _advice = (
         "Fit one class against all others, or take FrugalSVC if the data fit into "
         "memory."
     )
@@ -266,10 +260,10 @@ class DaskFrugalSVC(FrugalSVC):
         try:
             super().fit(blocks, fetched(y, client), fetched(sample_weight, client))
         finally:
-            blocks.let_go()
+            blocks.release()
         return self
 
-    def _checked(
+    def _check_data(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         labels = column_or_1d(y, warn=True)
@@ -282,11 +276,11 @@ class DaskFrugalSVC(FrugalSVC):
         self._is_single = X.dtype == np.float32
         return X, labels, self._encode(labels)
 
-    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+    def _set_moments(self, data: Any, sample_weight: np.ndarray) -> None:
         support = np.flatnonzero(self._get_support_mask())
-        kept = sample_weight > 0
+        mask = sample_weight > 0
         columns = data.source.columns(support).T
-        self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[kept])
+        self._moments = Moments.of(columns, self.coef_[0, support], sample_weight[mask])
         # Set here, since interrupted fits are complete, too.
         self.traffic_ = data.traffic
 
@@ -321,7 +315,10 @@ class DaskFrugalSVC(FrugalSVC):
         """
         if not isinstance(X, da.Array):
             return super().predict(X)
-        return labels_of(self.decision_function(X), self.classes_)
+        scores, classes = self.decision_function(X), self.classes_
+        return scores.map_blocks(
+            _labels, classes=classes, dtype=classes.dtype, meta=classes[:0]
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of the predictions.
@@ -371,17 +368,17 @@ class DaskFrugalSVC(FrugalSVC):
         params = self.get_params(deep=False)
         del params["client"]
         local = FrugalSVC(**params)
-        left = {*params, "client", "traffic_"}
+        omitted = {*params, "client", "traffic_"}
         for name, value in vars(self).items():
-            if name not in left:
+            if name not in omitted:
                 setattr(local, name, value)
         return local
 
     def __sklearn_clone__(self) -> Self:
         # Connections cannot be copied; copies have none.
-        made = super(DaskFrugalSVC, copy(self)).__sklearn_clone__()
-        made.client = self.client
-        return made
+        other = super(DaskFrugalSVC, copy(self)).__sklearn_clone__()
+        other.client = self.client
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         # Connections cannot be pickled.

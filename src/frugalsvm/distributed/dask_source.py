@@ -104,17 +104,17 @@ class DaskSource:
         self._client, self._blocks, self._traffic = client, blocks, traffic
         self._starts = np.cumsum([0, *widths])
         self.n_samples, self.n_features = n_samples, int(self._starts[-1])
-        facts = self._ask(on_worker.facts_of, blocks)
-        traffic.count(received_facts=sum(one.n_bytes for one in facts))
-        self.n_entries = sum(one.n_entries for one in facts)
-        # Of blocks: enough to detect and locate invalid values.
-        self.low = np.array([one.low for one in facts])
-        self.high = np.array([one.high for one in facts])
-        self.norms = np.concatenate([one.norms for one in facts])
-        self.varies = np.concatenate([one.varies for one in facts])
+        facts = self._ask(on_worker.Block.facts, blocks)
+        traffic.count(received_facts=sum(block.n_bytes for block in facts))
+        self.n_entries = sum(block.n_entries for block in facts)
+        # One number per block is enough to detect and locate invalid values.
+        self.low = np.array([block.low for block in facts])
+        self.high = np.array([block.high for block in facts])
+        self.norms = np.concatenate([block.norms for block in facts])
+        self.varies = np.concatenate([block.varies for block in facts])
         self.shift = np.zeros(self.n_features)
-        for start, one in zip(self._starts, facts, strict=False):
-            self.shift[start + one.shifted] = one.shift
+        for start, block in zip(self._starts, facts, strict=False):
+            self.shift[start + block.shifted] = block.shift
 
     def multiply(self, v: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """``sum_i v_i (x_ij - shift_j)`` for all features."""
@@ -130,33 +130,34 @@ class DaskSource:
             on_worker.most_valuable, self._blocks, self._send(v), most=most, above=above
         )
         values = np.empty(self.n_features)
-        known = np.zeros(self.n_features, dtype=bool)
+        is_exact = np.zeros(self.n_features, dtype=bool)
         n_bytes = 0
-        for start, end, (some, own, others) in zip(
+        for start, end, (features, prices, others) in zip(
             self._starts[:-1], self._starts[1:], parts, strict=True
         ):
             values[start:end] = others
-            at = slice(start, end) if some is None else start + some
-            values[at], known[at] = own, True
-            n_bytes += own.nbytes + (0 if some is None else some.nbytes) + 8
+            at = slice(start, end) if features is None else start + features
+            values[at], is_exact[at] = prices, True
+            n_bytes += prices.nbytes + (0 if features is None else features.nbytes) + 8
         self._traffic.count(products=1, received_prices=n_bytes)
-        return Prices(values, known)
+        return Prices(values, is_exact)
 
     def columns(self, features: np.ndarray) -> np.ndarray:
-        """Some features without shifts, one row each."""
+        """Columns of features without shifts, one row each."""
         rows = np.empty((features.size, self.n_samples))
         if features.size == 0:
             return rows
         owners = np.searchsorted(self._starts, features, side="right") - 1
-        asked = np.unique(owners).tolist()
-        places = [np.flatnonzero(owners == one) for one in asked]
+        owning = np.unique(owners).tolist()
+        positions = [np.flatnonzero(owners == t) for t in owning]
         local = [
-            features[at] - self._starts[one]
-            for one, at in zip(asked, places, strict=True)
+            features[at] - self._starts[t]
+            for t, at in zip(owning, positions, strict=True)
         ]
-        found = self._ask(on_worker.columns_of, [self._blocks[t] for t in asked], local)
+        blocks = [self._blocks[t] for t in owning]
+        parts = self._ask(on_worker.Block.columns, blocks, local)
         n_bytes = 0
-        for at, part in zip(places, found, strict=True):
+        for at, part in zip(positions, parts, strict=True):
             if isinstance(part, np.ndarray):
                 n_bytes += part.nbytes
                 rows[at] = part
@@ -168,14 +169,15 @@ class DaskSource:
         )
         return rows
 
-    def first(self, is_such: Property) -> tuple[int, int, float]:
+    def first(self, is_kind: Property) -> tuple[int, int, float]:
         """Row, column and value of the first entry of a kind, feature by feature."""
-        t = int(np.flatnonzero(is_such(self.low) | is_such(self.high))[0])
-        (found,) = self._ask(on_worker.first_of, [self._blocks[t]], [is_such])
-        row, column, value = found
+        t = int(np.flatnonzero(is_kind(self.low) | is_kind(self.high))[0])
+        ((row, column, value),) = self._ask(
+            on_worker.first_of, [self._blocks[t]], [is_kind]
+        )
         return row, column + int(self._starts[t]), value
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the blocks on the workers."""
         self._blocks.clear()
 
@@ -211,7 +213,7 @@ class ColumnBlocks:
     ----------
     traffic : Traffic
     source : DaskSource or None
-        The last one that was created.
+        The source created last.
     """
 
     def __init__(self, X: Any, client: Client):
@@ -222,32 +224,32 @@ class ColumnBlocks:
         self._client = client
         self._X = in_columns(X, sum(client.nthreads().values()))
 
-    def as_source(self, kept: np.ndarray | None, shifts: bool) -> DaskSource:
+    def as_source(self, rows: np.ndarray | None, shifts: bool) -> DaskSource:
         """Build the blocks on the workers; see ``sources.make_source``."""
         widths = self._X.chunks[1]
         chunks = self._X.to_delayed(optimize_graph=False).ravel()
         make = dask.delayed(make_block, pure=False)
         # Sent once, and not with every task.
-        rows = None if kept is None else dask.delayed(kept)
-        made = [
-            make(chunk, (self.shape[0], width), rows, shifts)
+        sent_rows = None if rows is None else dask.delayed(rows)
+        blocks = [
+            make(chunk, (self.shape[0], width), sent_rows, shifts)
             for chunk, width in zip(chunks, widths, strict=True)
             if width > 0
         ]
-        n_samples = self.shape[0] if kept is None else kept.size
+        n_samples = self.shape[0] if rows is None else rows.size
         self.source = DaskSource(
             self._client,
-            self._client.compute(made),
+            self._client.compute(blocks),
             n_samples,
             [width for width in widths if width > 0],
             self.traffic,
         )
         return self.source
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the blocks on the workers; the source cannot be used afterwards."""
         if self.source is not None:
-            self.source.let_go()
+            self.source.release()
 
 
 def check_dask_array(X: Any) -> None:
@@ -272,11 +274,7 @@ def check_dask_array(X: Any) -> None:
             f"X has chunks of unknown sizes (shape {X.shape}); call "
             "X.compute_chunk_sizes() first."
         )
-    check_type(X)
-
-
-def check_type(X: Any) -> None:
-    """Raise an error unless doubles represent all values of X exactly."""
+    # Doubles have to represent all values exactly.
     if X.dtype.kind not in "fiub" or (X.dtype.kind == "f" and X.dtype.itemsize > 8):
         raise ValueError(
             f"X has the type {X.dtype}; give real numbers of at most double precision, "

@@ -31,8 +31,6 @@ from .exchanges import (
 N_SHOWN = 10
 # Maximum number of substitutes that are printed.
 N_SUBSTITUTES = 3
-# Line width of sentences.
-WIDTH = 88
 # Maximum number of subsets solved to decide whether a feature is never used.
 MOST_PARTS = 2000
 COMPLETE = "complete"
@@ -132,21 +130,21 @@ class NearOptimal:
             )
         threshold = (1.0 + tolerance) * float(self.objectives[0])
         last = threshold * (1.0 + SAME)
-        kept = int(np.searchsorted(self.objectives, last, side="right"))
+        n = int(np.searchsorted(self.objectives, last, side="right"))
         complete = tolerance <= self.complete_up_to
         return replace(
             self,
-            supports=self.supports[:kept],
-            coefs=self.coefs[:kept],
-            intercepts=self.intercepts[:kept],
-            objectives=self.objectives[:kept],
+            supports=self.supports[:n],
+            coefs=self.coefs[:n],
+            intercepts=self.intercepts[:n],
+            objectives=self.objectives[:n],
             complete=complete,
             complete_up_to=min(tolerance, self.complete_up_to),
             tolerance=tolerance,
             threshold=threshold,
             status=COMPLETE if complete else self.status,
             certificate=None,
-            _sets=self._sets[:kept],
+            _sets=self._sets[:n],
         )
 
     # --- features ----------------------------------------------------------------
@@ -159,19 +157,27 @@ class NearOptimal:
         proved for all features; the roles are then "in all found" and "in none found".
         "Replaceable" follows from the models in the list.
         """
-        sets = [set(one.tolist()) for one in self.supports]
+        sets = [set(support.tolist()) for support in self.supports]
         shared = set.intersection(*sets)
         cut = self._cut_substitutes()
         spare = shared & cut.keys()
-        if not self._can_fill_up():
+        n_free = self.problem.max_features - self.problem.include.size
+        can_fill_up = self.problem.candidates.size > n_free
+        # Any feature of a model below the budget can be replaced, unless costs limit
+        # the choice or there are too few features.
+        if not (can_fill_up and np.isinf(self.problem.max_cost)):
             # A listed model with the feature may contain a smaller one without it.
-            spare |= {j for j in shared - spare if self._spare(j)}
+            spare |= {j for j in shared - spare if self._is_spare(j)}
         needed = {j for j in shared - spare if self._is_needed(j)}
         unproved = shared - spare - needed
-        used = set.union(*sets)
-        unproved |= self._hidden(used)
+        in_any = set.union(*sets)
+        unproved |= self._hidden(in_any)
         if not self.complete:
-            unproved |= self._possible() - used
+            # Features that may occur in models missing from the list.
+            possible = set(range(len(self.feature_names)))
+            if self._ruled_out is not None:
+                possible = set(np.flatnonzero(~self._ruled_out).tolist())
+            unproved |= possible - in_any
         return roles_of(self.supports, self.feature_names, needed, unproved, cut)
 
     @property
@@ -180,13 +186,15 @@ class NearOptimal:
 
         If the list is incomplete, other features may be indispensable without proof.
         """
-        return [one.name for one in self.roles if one.role == INDISPENSABLE]
+        return self._names_of_role(INDISPENSABLE)
 
     @property
     def replaceable(self) -> dict[str, list[str]]:
         """Features of some models, each with its substitutes."""
         return {
-            one.name: one.replaced_by for one in self.roles if one.role == REPLACEABLE
+            feature.name: feature.replaced_by
+            for feature in self.roles
+            if feature.role == REPLACEABLE
         }
 
     @property
@@ -195,11 +203,14 @@ class NearOptimal:
 
         If the list is incomplete, there may be others.
         """
-        return [one.name for one in self.roles if one.role == NEVER]
+        return self._names_of_role(NEVER)
+
+    def _names_of_role(self, role: str) -> list[str]:
+        return [feature.name for feature in self.roles if feature.role == role]
 
     @property
     def explanation(self) -> str:
-        """What is proved about models and features, and what limits the proof."""
+        """The proofs about models and features, and their limits."""
         return explanation(self)
 
     def _is_needed(self, feature: int) -> bool:
@@ -218,57 +229,45 @@ class NearOptimal:
         }
         return {j: features for j, features in within.items() if features}
 
-    def _possible(self) -> set[int]:
-        """Features that may occur in models missing from an incomplete list."""
-        if self._ruled_out is None:
-            return set(range(len(self.feature_names)))
-        return set(np.flatnonzero(~self._ruled_out).tolist())
-
-    def _hidden(self, used: set[int]) -> set[int]:
+    def _hidden(self, in_any: set[int]) -> set[int]:
         """Features of weight zero that may have nonzero weight in a smaller model.
 
         Such a model is worse than the larger one, but may be within the threshold.
         """
-        sets = [one for found in self._sets for one in found]
+        sets = [whole for group in self._sets for whole in group]
         tried: dict[tuple[int, ...], ListedSupport | None] = {}
-        spare = {j for one in sets for j in one.support.tolist()} - used
-        return {j for j in spare if self._may_be_used(j, sets, tried)}
+        spare = {j for whole in sets for j in whole.support.tolist()} - in_any
+        return {j for j in spare if self._has_use(j, sets, tried)}
 
-    def _may_be_used(
+    def _has_use(
         self,
         feature: int,
         sets: list[ListedSupport],
         tried: dict[tuple[int, ...], ListedSupport | None],
     ) -> bool:
         """Whether a feature may have nonzero weight in a subset."""
-        level = [one for one in sets if feature in one.key]
+        level = [whole for whole in sets if feature in whole.key]
         while level:
             below = {
                 part.key: part
-                for one in level
-                for part in self._parts(one, tried)
+                for whole in level
+                for part in self._parts(whole, tried)
                 if feature in part.key
             }
             level = list(below.values())
-            if any(one.lengths[one.key.index(feature)] != 0.0 for one in level):
-                return True
-            if len(tried) > MOST_PARTS:
+            if len(tried) > MOST_PARTS or any(
+                part.lengths[part.key.index(feature)] != 0.0 for part in level
+            ):
                 return True
         return False
 
-    def _can_fill_up(self) -> bool:
-        """Whether a model below the budget can replace any of its features."""
-        problem = self.problem
-        n_free = problem.max_features - problem.include.size
-        return bool(np.isinf(problem.max_cost) and problem.candidates.size > n_free)
-
-    def _spare(self, feature: int) -> bool:
+    def _is_spare(self, feature: int) -> bool:
         """Whether a feature can be dropped from one of the sets."""
         return feature not in self.problem.include and any(
-            self._part(one, t) is not None
+            self._part(whole, t) is not None
             for sets in self._sets
-            for one in sets
-            for t in np.flatnonzero(one.support == feature).tolist()
+            for whole in sets
+            for t in np.flatnonzero(whole.support == feature).tolist()
         )
 
     def minimal(self) -> list[np.ndarray]:
@@ -282,39 +281,39 @@ class NearOptimal:
         list of ndarrays of int
             In increasing order of size, then of objective.
         """
-        level = {one.key: one for sets in self._sets for one in sets}
+        level = {whole.key: whole for sets in self._sets for whole in sets}
         minimal = []
         tried: dict[tuple[int, ...], ListedSupport | None] = {}
         while level:
             below: dict[tuple[int, ...], ListedSupport] = {}
-            for one in level.values():
-                parts = self._parts(one, tried)
+            for whole in level.values():
+                parts = self._parts(whole, tried)
                 below |= {part.key: part for part in parts}
                 if not parts:
-                    minimal.append(one)
+                    minimal.append(whole)
             level = below
-        minimal.sort(key=lambda one: (one.support.size, one.objective, one.key))
-        return [one.support for one in minimal]
+        minimal.sort(key=lambda part: (part.support.size, part.objective, part.key))
+        return [part.support for part in minimal]
 
     def _parts(
-        self, one: ListedSupport, tried: dict[tuple[int, ...], ListedSupport | None]
+        self, whole: ListedSupport, tried: dict[tuple[int, ...], ListedSupport | None]
     ) -> list[ListedSupport]:
         """The subsets within the threshold that lack one feature."""
         parts = []
-        for t in range(one.support.size):
-            if one.support[t] in self.problem.include:
+        for t in range(whole.support.size):
+            if whole.support[t] in self.problem.include:
                 continue
-            key = (*one.key[:t], *one.key[t + 1 :])
+            key = (*whole.key[:t], *whole.key[t + 1 :])
             if key not in tried:
-                tried[key] = self._part(one, t)
+                tried[key] = self._part(whole, t)
             parts.append(tried[key])
         return [part for part in parts if part is not None]
 
-    def _part(self, one: ListedSupport, position: int) -> ListedSupport | None:
+    def _part(self, whole: ListedSupport, position: int) -> ListedSupport | None:
         """The set without one feature, or None if it is beyond the threshold."""
-        if one.bound_without(position) > self.threshold:
+        if whole.bound_without(position) > self.threshold:
             return None
-        part, _ = solve_support(self.problem, np.delete(one.support, position))
+        part, _ = solve_support(self.problem, np.delete(whole.support, position))
         return part if part.bound <= self.threshold else None
 
     # --- tables ------------------------------------------------------------------
@@ -332,8 +331,8 @@ class NearOptimal:
             {
                 "objective": self.objectives,
                 "excess": self.excess,
-                "n_features": [one.size for one in self.supports],
-                "features": [self._names(one) for one in self.supports],
+                "n_features": [support.size for support in self.supports],
+                "features": [self._names(support) for support in self.supports],
             }
         )
 
@@ -350,11 +349,13 @@ class NearOptimal:
 
         return pandas().DataFrame(
             {
-                "role": [one.role for one in self.roles],
-                "n_models": [one.n_models for one in self.roles],
-                "replaced_by": [one.replaced_by for one in self.roles],
+                "role": [feature.role for feature in self.roles],
+                "n_models": [feature.n_models for feature in self.roles],
+                "replaced_by": [feature.replaced_by for feature in self.roles],
             },
-            index=pandas().Index([one.name for one in self.roles], name="feature"),
+            index=pandas().Index(
+                [feature.name for feature in self.roles], name="feature"
+            ),
         )
 
     def save_certificate(self, path: str | PathLike[str]) -> None:
@@ -372,16 +373,20 @@ class NearOptimal:
         )
 
     def __str__(self) -> str:
-        used = [one for one in self.roles if one.n_models]
-        width = max((len(one.name) for one in used), default=0)
+        features = [feature for feature in self.roles if feature.n_models]
+        width = max((len(feature.name) for feature in features), default=0)
         lines = [repr(self), ""]
         if not self.complete:
-            lines += [*_wrapped(self.explanation), ""]
-        for one in used[: 2 * N_SHOWN]:
-            share = f"{100 * one.n_models / len(self):4.0f} %"
-            lines.append(f"{share}  {one.name:<{width}}  {_role(one)}")
-        if len(used) > 2 * N_SHOWN:
-            lines.append(f"and {counted(len(used) - 2 * N_SHOWN, 'more feature')}")
+            # Names of features are never broken.
+            lines += textwrap.wrap(
+                self.explanation, 88, break_long_words=False, break_on_hyphens=False
+            )
+            lines.append("")
+        for feature in features[: 2 * N_SHOWN]:
+            share = f"{100 * feature.n_models / len(self):4.0f} %"
+            lines.append(f"{share}  {feature.name:<{width}}  {_role(feature)}")
+        if len(features) > 2 * N_SHOWN:
+            lines.append(f"and {counted(len(features) - 2 * N_SHOWN, 'more feature')}")
         lines.append("")
         for excess, support in zip(self.excess[:N_SHOWN], self.supports, strict=False):
             names = ", ".join(self._names(support)) or "(no features)"
@@ -391,15 +396,15 @@ class NearOptimal:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        used = [one for one in self.roles if one.n_models]
+        features = [feature for feature in self.roles if feature.n_models]
         rows = [
             [
-                markup.escaped(one.name),
-                f"{one.n_models:,}",
-                markup.bar(one.n_models / len(self), 1.0),
-                markup.escaped(_role(one)),
+                markup.escaped(feature.name),
+                f"{feature.n_models:,}",
+                markup.bar(feature.n_models / len(self), 1.0),
+                markup.escaped(_role(feature)),
             ]
-            for one in used[: markup.N_SHOWN]
+            for feature in features[: markup.N_SHOWN]
         ]
         return markup.box(
             f"{counted(len(self), 'model')} within {100 * self.tolerance:.3g} % of the "
@@ -418,14 +423,9 @@ class NearOptimal:
         return [self.feature_names[j] for j in support.tolist()]
 
 
-def _role(one: FeatureRole) -> str:
-    if one.role != REPLACEABLE:
-        return one.role
-    if not one.replaced_by:
-        return f"{one.role} together with others"
-    return f"{one.role} by {listed(one.replaced_by, N_SUBSTITUTES)}"
-
-
-def _wrapped(text: str) -> list[str]:
-    """Sentences wrapped to lines; feature names are never broken."""
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+def _role(feature: FeatureRole) -> str:
+    if feature.role != REPLACEABLE:
+        return feature.role
+    if not feature.replaced_by:
+        return f"{feature.role} together with others"
+    return f"{feature.role} by {listed(feature.replaced_by, N_SUBSTITUTES)}"

@@ -36,8 +36,8 @@ class BinaryLinearClassifier(
     """
 
     # Whether more than two classes can be fitted, and what to do if not.
-    _takes_classes = False
-    _instead = "Use frugalsvm.FrugalSVC, which takes several classes."
+    _is_multiclass = False
+    _advice = "Use frugalsvm.FrugalSVC, which takes several classes."
 
     class_weight: dict[Any, float] | str | None
     coef_: np.ndarray
@@ -47,16 +47,16 @@ class BinaryLinearClassifier(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._takes_classes
+        tags.classifier_tags.multi_class = self._is_multiclass
         return tags
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Signed scores of samples; positive ones mean ``classes_[1]``.
 
-        With more than two classes a score for each, the largest of which is predicted,
-        the first one of several. Scores are rounded to 7 decimals (5 of features in
-        single precision), more if all weights are below 0.001, so that those which
-        differ by rounding errors alone are equal.
+        With more than two classes there is a score for each; the class with the largest
+        is predicted, the first of several. Scores are rounded to 7 decimals (5 for
+        features in single precision), more if all weights are below 0.001, so that
+        scores that differ by rounding errors alone are equal.
 
         Parameters
         ----------
@@ -68,44 +68,39 @@ class BinaryLinearClassifier(
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        used = np.flatnonzero(self.coef_.any(axis=0))
-        if self._has_only_some_columns(X, used):
+        support = np.flatnonzero(self.coef_.any(axis=0))
+        if self._lacks_only_unused_columns(X, support):
             table: Any = X
-            names = list(self.feature_names_in_[used])
-            some = check_array(table[names], accept_sparse="csr", input_name="X")
-            is_single = some.dtype == np.float32
+            names = list(self.feature_names_in_[support])
+            values = check_array(table[names], accept_sparse="csr", input_name="X")
+            is_single = values.dtype == np.float32
         else:
             data = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
             # Only a few columns of a possibly large table are needed.
             is_single = data.dtype == np.float32
-            some = dense_columns(data, used)
+            values = dense_columns(data, support)
         if len(self.coef_) == 1:
-            scores = some @ self.coef_[0, used] + self.intercept_[0]
+            scores = values @ self.coef_[0, support] + self.intercept_[0]
         else:
-            scores = some @ self.coef_[:, used].T + self.intercept_
-        return np.asarray(
-            rounded(
-                scores,
-                self.coef_,
-                self.intercept_,
-                is_single=is_single or self._is_single,
-            )
-        )
+            scores = values @ self.coef_[:, support].T + self.intercept_
+        is_single |= self._is_single
+        scores = rounded(scores, self.coef_, self.intercept_, is_single=is_single)
+        return np.asarray(scores)
 
-    def _has_only_some_columns(self, X: Any, used: np.ndarray) -> bool:
+    def _lacks_only_unused_columns(self, X: Any, support: np.ndarray) -> bool:
         """Whether a data frame lacks only columns that the model does not need."""
         names = getattr(self, "feature_names_in_", None)
-        if names is None or not hasattr(X, "columns") or used.size == 0:
+        if names is None or not hasattr(X, "columns") or support.size == 0:
             return False
         columns = list(X.columns)
-        # Names are usually distinct strings. Columns that were not there in training
-        # are left to scikit-learn's error.
         if not all(isinstance(column, str) for column in columns):
             return False
-        there, known = set(columns), set(names)
-        if len(there) < len(columns) or len(known) < len(names):
+        present, expected = set(columns), set(names)
+        # Names are usually distinct. Columns that were not in the training data are
+        # left to scikit-learn's error.
+        if len(present) < len(columns) or len(expected) < len(names):
             return False
-        return set(names[used]) <= there < known
+        return set(names[support]) <= present < expected
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.
@@ -119,17 +114,18 @@ class BinaryLinearClassifier(
         -------
         ndarray of shape (n_samples,)
         """
-        codes = codes_of(self.decision_function(X))
-        return self.classes_[codes]
+        # First, since it refuses estimators that are not fitted.
+        scores = self.decision_function(X)
+        return self.classes_[codes_of(scores)]
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
-        """Labels as -1 and +1, a column for each of several; stores ``classes_``."""
+        """Labels as -1 and +1, one column for each of several; sets ``classes_``."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size > 2 and not self._takes_classes:
+        if self.classes_.size > 2 and not self._is_multiclass:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
-                f"multiclass: y has {self.classes_.size} classes. {self._instead}"
+                f"multiclass: y has {self.classes_.size} classes. {self._advice}"
             )
         if self.classes_.size < 2:
             raise ValueError(
@@ -145,9 +141,9 @@ class BinaryLinearClassifier(
         weights = check_sample_weight(sample_weight, X)
         if self.class_weight is None:
             return weights
-        kept = weights > 0
+        is_used = weights > 0
         factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y[kept]
+            self.class_weight, classes=self.classes_, y=y[is_used]
         )
         if (factors < 0).any() or not np.isfinite(factors).all():
             raise ValueError(
@@ -174,7 +170,7 @@ def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
-    """Weights of samples as an array, ones for None."""
+    """Sample weights as an array of valid numbers; ones for None."""
     if sample_weight is None:
         return np.ones(X.shape[0])
     weights = check_array(
@@ -198,10 +194,6 @@ def check_sample_weight(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
 # --- Base of the classifiers with a hard budget ---------------------------------------
 
 
-def _is_zero(budget: Any) -> bool:
-    return isinstance(budget, Integral) and budget == 0
-
-
 class BudgetedClassifier(BinaryLinearClassifier):
     """Checks data, resolves features by name, and stores results."""
 
@@ -218,17 +210,17 @@ class BudgetedClassifier(BinaryLinearClassifier):
     _groups: FeatureGroups | None
     _constant: ConstantModel | None
     _never: list[NeverPredicted]
-    _takes_classes = True
+    _is_multiclass = True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _checked(
+    def _check_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Checked data and labels, and labels as ``Problem`` takes them."""
+        """Valid data and labels, and the labels as ``Problem`` takes them."""
         from ..problem.validation import check_unmasked
 
         check_parameters(self)
@@ -236,21 +228,21 @@ class BudgetedClassifier(BinaryLinearClassifier):
             if array is not None:
                 check_unmasked(name, array)
         # Numeric arrays and sparse matrices are not converted: they may be large.
-        as_given = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
+        is_numeric = getattr(getattr(X, "dtype", None), "kind", "O") in "fiub"
         data, labels = validate_data(
             self,
             X,
             y,
             accept_sparse=["csr", "csc"],
-            dtype="numeric" if as_given else np.float64,
+            dtype="numeric" if is_numeric else np.float64,
         )
         self._is_single = data.dtype == np.float32
         return data, labels, self._encode(labels)
 
-    def _take_selected(self) -> None:
+    def _set_selected(self) -> None:
         """Set the names of the selected features, once there are weights."""
-        used = self._features.used(self._get_support_mask())
-        self.selected_groups_ = self._features.labels_of(used)
+        features = self._features.features_of(self._get_support_mask())
+        self.selected_groups_ = self._features.labels_of(features)
 
     @property
     def _features(self) -> FeatureGroups:
@@ -264,7 +256,7 @@ class BudgetedClassifier(BinaryLinearClassifier):
         return FeatureNames(names, self.n_features_in_)
 
     def _problem_constraints(self, data: Any, stacklevel: int) -> dict[str, Any]:
-        """All constraints of a ``Problem`` except budget and C; features by index.
+        """The constraints of a ``Problem`` except budget and C; features by number.
 
         ``stacklevel`` is the one for warnings, relative to this function.
         """
@@ -286,12 +278,12 @@ class BudgetedClassifier(BinaryLinearClassifier):
         return conditions | {"fit_intercept": self.fit_intercept}
 
     def _start(self) -> np.ndarray | None:
-        """The features to start from by number."""
+        """The initial support by number."""
         if self.initial_support is None:
             return None
         return self._features.indices("initial_support", self.initial_support)
 
-    def _take_result(self, result: Result) -> None:
+    def _set_result(self, result: Result) -> None:
         """Set the attributes of the problem that selected the features."""
         self.result_ = result
         self.objective_ = result.objective
@@ -302,24 +294,25 @@ class BudgetedClassifier(BinaryLinearClassifier):
             self.refit_objective_ = result.refit.objective
             self.refit_lower_bound_ = result.refit.lower_bound
 
-    def _note_constant(
+    def _set_constant(
         self, sign: int | None, never: Sequence[int], truth: np.ndarray, C: float
     ) -> None:
-        """Remember whether the weights predict all classes for training samples.
+        """Record whether the weights predict all classes for training samples.
 
-        ``sign`` is that of the scores of all samples, if there is one, ``never`` has
-        the numbers of those of several classes that are never predicted, and ``truth``
-        those of the samples.
+        ``sign`` is the sign of all scores, if they have the same; ``never`` holds the
+        numbers of the classes, of more than two, that are never predicted; ``truth``
+        holds the class numbers of the samples.
         """
         is_weighted = self.class_weight is not None
         name = "C" if self.result_.refit is None else "refit_C"
+        budget = self.max_features
         self._constant = ConstantModel.of(
             sign,
             truth > 0,
             self.classes_,
             C,
             is_weighted,
-            has_budget=not _is_zero(self.max_features),
+            has_budget=not (isinstance(budget, Integral) and budget == 0),
             name=name,
         )
         counts = np.bincount(truth, minlength=self.classes_.size)
@@ -338,8 +331,8 @@ class BudgetedClassifier(BinaryLinearClassifier):
     def _warn_if_constant(self, stacklevel: int) -> None:
         if self._constant is not None:
             self._constant.warn(stacklevel + 1)
-        for one in self._never:
-            one.warn(stacklevel + 1)
+        for never in self._never:
+            never.warn(stacklevel + 1)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -348,5 +341,5 @@ class BudgetedClassifier(BinaryLinearClassifier):
         if getattr(self, "_groups", None) is None:
             return mask
         # A group is used as a whole.
-        mask[self._features.columns_of(self._features.used(mask))] = True
+        mask[self._features.columns_of(self._features.features_of(mask))] = True
         return mask

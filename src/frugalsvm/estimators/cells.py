@@ -1,4 +1,4 @@
-"""Cross-validation that is bounded and watched: cell by cell, in all folds."""
+"""Cross-validation cell by cell in all folds, with a time limit and progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,16 +15,16 @@ from ..run.monitor import ensure_handler, logger
 from ..run.stopping import StopCondition
 from ..run.supervision import Hold
 from ..run.threads import Shared
-from .folds import AsGiven, FoldJob, FoldPreparation, Samples, run_folds
+from .folds import FoldJob, FoldPreparation, NoPreparation, Samples, run_folds
 from .grid import FoldSearch, GridFold, GridWork, best_of
 
 if TYPE_CHECKING:
     from ..search.path_search import CellIndex
 
 # Folds are searched side by side if their data together take no more bytes than this;
-# else one after another, so that one of them is in memory at a time.
+# otherwise one after another, so that one of them is in memory at a time.
 MOST_BYTES = 2**31
-# The part of a time limit that the folds may use; the rest is for the fit of all data.
+# Fraction of the time limit for the folds; the rest is for the fit to all data.
 SHARE_OF_FOLDS = 0.75
 
 
@@ -70,9 +70,9 @@ class WatchedFolds(NamedTuple):
     n_finished : int
         Cells that were finished in all folds.
     seconds : float
-        What all of this took.
+        Time of all folds.
     was_interrupted, was_stopped, was_late : bool
-        Ended by Ctrl-C, by the callback, by the time limit.
+        Whether Ctrl-C, the callback or the time limit ended them.
     """
 
     folds: list[GridFold]
@@ -85,15 +85,13 @@ class WatchedFolds(NamedTuple):
     @property
     def n_shortened(self) -> int:
         """Cells finished in all folds whose search was cut short in any."""
-        cut = [one.shortened for one in self.folds]
-        return sum(
-            any(cell in one for one in cut) for cell in finished_cells(self.folds)
-        )
+        shortened = set().union(*(fold.shortened for fold in self.folds))
+        return len(shortened.intersection(finished_cells(self.folds)))
 
 
 @dataclass
 class Watch:
-    """What bounds and watches the folds.
+    """Time limit and progress of the cross-validation.
 
     Attributes
     ----------
@@ -107,7 +105,7 @@ class Watch:
     callback: ChoiceCallback | None = None
     verbose: int = 0
 
-    def tell(self, progress: ChoiceProgress, n_folds: int) -> bool:
+    def report(self, progress: ChoiceProgress, n_folds: int) -> bool:
         """Log a line and call the callback; return whether it wants to stop."""
         if self.verbose:
             ensure_handler()
@@ -136,35 +134,37 @@ def watched_folds(
 
     In one process every cell is finished in all folds before the next one begins, so
     that a search that ends early has the same cells in each. The first cell is always
-    finished, unless by Ctrl-C. The time is shared by the cells that are left; if that
-    is not enough for all of them, some are left out, evenly spread.
+    finished, unless Ctrl-C is pressed. The remaining cells share the remaining time; if
+    it does not suffice for all, some are left out, evenly spread.
 
     Folds in other processes, or too large to be in memory together (more than
-    ``most_bytes``), are searched one by one within their share of the time, which their
-    cells share.
+    ``most_bytes``), are searched one by one, each within its share of the time, which
+    its cells share.
 
-    A hold begins when they have been searched.
+    The hold begins when all folds have been searched.
 
     Raises
     ------
     KeyboardInterrupt
         After Ctrl-C, if no cell is finished in all folds.
     """
-    prepared = AsGiven() if preparation is None else preparation
+    prepared = NoPreparation() if preparation is None else preparation
     most_bytes = MOST_BYTES if most_bytes is None else most_bytes
     n_workers = min(effective_n_jobs(n_jobs), n_folds)
-    if n_workers == 1 and n_folds * _n_bytes(samples.data) <= most_bytes:
+    data = samples.data
+    n_bytes = data.data.nbytes if hasattr(data, "tocsr") else data.nbytes
+    if n_workers == 1 and n_folds * n_bytes <= most_bytes:
         return _side_by_side(work, samples, list(jobs), watch, prepared, hold)
     if watch.time_limit is not None:
         waves = -(-n_folds // n_workers)
         work = replace(work, time_limit=watch.time_limit / waves)
     stop = StopCondition()
-    teller = _Teller(work, watch, n_folds, stop)
+    steps = _Steps(work, watch, n_folds, stop)
     if n_workers == 1:
-        data, folds = Shared(samples), []
+        shared, folds = Shared(samples), []
         for job in jobs:
-            own = prepared.for_fold(data, job.train)
-            folds.append(work.run(own, job, partial(teller.tell, job.number)))
+            fold_data = prepared.for_fold(shared, job.train)
+            folds.append(work.run(fold_data, job, partial(steps.report, job.number)))
     else:
         folds = run_folds(
             work,
@@ -172,7 +172,7 @@ def watched_folds(
             jobs,
             preparation=prepared,
             n_jobs=n_jobs,
-            on_done=teller.tell_all,
+            on_done=steps.report_all,
         )
     if hold is not None:
         hold.begin()
@@ -181,14 +181,14 @@ def watched_folds(
         folds,
         finished,
         stop.seconds,
-        was_stopped=teller.was_stopped,
-        was_late=not teller.was_stopped and finished < work.n_cells,
+        was_stopped=steps.was_stopped,
+        was_late=not steps.was_stopped and finished < work.n_cells,
     )
 
 
 @dataclass
-class _Teller:
-    """Tells of steps.
+class _Steps:
+    """The steps of all folds, which it counts and reports.
 
     Attributes
     ----------
@@ -211,16 +211,16 @@ class _Teller:
     was_stopped: bool = False
     _work_done: float = 0.0
 
-    def tell(self, fold: int, index: CellIndex, score: float) -> bool:
-        """Tell of one cell; return whether to stop."""
+    def report(self, fold: int, index: CellIndex, score: float) -> bool:
+        """Report a cell; return whether to stop."""
         work, (i, j), seconds = self.work, index, self.stop.seconds
         self.n_done += 1
         costs = work.costs
         self._work_done += costs[j]
         total = self.n_folds * work.weights.size * costs.sum()
-        left = seconds * (total / self._work_done - 1.0)
+        seconds_left = seconds * (total / self._work_done - 1.0)
         if self.watch.time_limit is not None:
-            left = min(left, max(0.0, self.watch.time_limit - seconds))
+            seconds_left = min(seconds_left, max(0.0, self.watch.time_limit - seconds))
         progress = ChoiceProgress(
             seconds,
             fold,
@@ -229,15 +229,15 @@ class _Teller:
             score,
             self.n_done,
             self.n_folds * work.n_cells,
-            left,
+            seconds_left,
         )
-        self.was_stopped |= self.watch.tell(progress, self.n_folds)
+        self.was_stopped |= self.watch.report(progress, self.n_folds)
         return self.was_stopped
 
-    def tell_all(self, fold: int, found: GridFold) -> None:
-        """Tell of all cells of a fold that was searched in another process."""
-        for i, j in _known(found):
-            self.tell(fold, (i, j), best_of(found.scores[i, j]))
+    def report_all(self, fold: int, result: GridFold) -> None:
+        """Report all cells of a fold that was searched in another process."""
+        for i, j in finished_cells([result]):
+            self.report(fold, (i, j), best_of(result.scores[i, j]))
 
 
 def _side_by_side(
@@ -250,31 +250,31 @@ def _side_by_side(
 ) -> WatchedFolds:
     """All folds cell by cell, in this process."""
     stop, data = StopCondition(), Shared(samples)
-    teller = _Teller(work, watch, len(jobs), stop)
-    # Compiled code looks at the flag of its stop condition, so one is for all folds.
+    steps = _Steps(work, watch, len(jobs), stop)
+    # Compiled code reads the flag of its stop condition: all folds share one.
     stop.needs_watching = watch.time_limit is not None
     was_interrupted = False
     with ExitStack() as open_folds:
         searches: list[FoldSearch] = []
         try:
             for job in jobs:
-                own = prepared.for_fold(data, job.train)
-                search = FoldSearch(work, own, job, stop)
+                fold_data = prepared.for_fold(data, job.train)
+                search = FoldSearch(work, fold_data, job, stop)
                 searches.append(open_folds.enter_context(search))
             stop.restart(None)
             for index, seconds in _within(work, searches, stop, watch.time_limit):
                 is_first = index == searches[0].indices[0]
                 end = stop.seconds + seconds
                 for k, search in enumerate(searches):
-                    if (teller.was_stopped and not is_first) or stop.should_stop():
+                    if (steps.was_stopped and not is_first) or stop.should_stop():
                         break
                     share = (end - stop.seconds) / (len(jobs) - k)
                     score = search.step(index, share)
                     if score is None:
                         break
-                    teller.tell(k, index, score)
+                    steps.report(k, index, score)
             for search in searches:
-                if not (teller.was_stopped or stop.should_stop()):
+                if not (steps.was_stopped or stop.should_stop()):
                     search.finish()
             if hold is not None:
                 hold.begin(stop.interrupted)
@@ -288,7 +288,7 @@ def _side_by_side(
     finished = len(finished_cells(folds)) if len(folds) == len(jobs) else 0
     if was_interrupted and finished == 0:
         raise KeyboardInterrupt
-    was_stopped = teller.was_stopped
+    was_stopped = steps.was_stopped
     was_late = not (was_stopped or was_interrupted) and finished < work.n_cells
     return WatchedFolds(
         folds, finished, stop.seconds, was_interrupted, was_stopped, was_late
@@ -301,30 +301,30 @@ def _within(
     stop: StopCondition,
     time_limit: float | None,
 ) -> Iterator[tuple[CellIndex, float]]:
-    """Cells that there is time for, and the seconds that each may take in all folds.
+    """The cells that the time allows, with the seconds that each may take in all folds.
 
-    A search that takes less time than its scoring would not be worth it.
+    A cell is left out if it would be searched for less time than its scoring takes.
     """
     indices, number = searches[0].indices, 0
     costs = np.tile(work.costs, work.weights.size)
     least = 0.0
     while number < len(indices):
-        left, rest = stop.seconds_left, costs[number:]
-        chosen = _spread(least * rest, left)
+        seconds_left, remaining = stop.seconds_left, costs[number:]
+        chosen = _spread(least * remaining, seconds_left)
         first = chosen[0]
-        seconds = left * float(rest[first] / rest[chosen].sum())
+        seconds = seconds_left * float(remaining[first] / remaining[chosen].sum())
         number += first
         yield indices[number], seconds
         scoring = sum(search.scoring_seconds for search in searches)
         least = 2.0 * scoring / float(costs[number])
         if number == 0:
-            # The first cell is not limited, so that there is a model.
+            # The first cell has no limit, so that there is a model.
             stop.limit(time_limit)
         number += 1
 
 
 def _spread(seconds: np.ndarray, limit: float) -> list[int]:
-    """As many cells as a limit allows, spread evenly, from the seconds of each."""
+    """As many cells as a limit allows, evenly spread; ``seconds`` has their times."""
     n = seconds.size
     for n_chosen in range(n, 0, -1):
         chosen = [-(-(k + 1) * n // n_chosen) - 1 for k in range(n_chosen)]
@@ -333,21 +333,10 @@ def _spread(seconds: np.ndarray, limit: float) -> list[int]:
     return np.flatnonzero(seconds <= limit)[-1:].tolist() or [0]
 
 
-def _known(fold: GridFold) -> list[CellIndex]:
-    """The cells of a fold that were finished."""
-    return [
-        (i, j)
-        for i, row in enumerate(fold.supports)
-        for j, support in enumerate(row)
-        if support is not None
-    ]
-
-
 def finished_cells(folds: list[GridFold]) -> list[CellIndex]:
     """The cells that were finished in all folds, in their order."""
-    return sorted(set.intersection(*(set(_known(fold)) for fold in folds)))
-
-
-def _n_bytes(data: Any) -> int:
-    """Memory that the data take."""
-    return int(data.data.nbytes if hasattr(data, "tocsr") else data.nbytes)
+    return [
+        (i, j)
+        for i, j in np.ndindex(*folds[0].objectives.shape)
+        if all(fold.supports[i][j] is not None for fold in folds)
+    ]

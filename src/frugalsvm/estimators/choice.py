@@ -1,4 +1,4 @@
-"""Choice: cross-validation scores of every budget and C, and the choice."""
+"""Choice of budget and C by their cross-validation scores."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .grid import GridFold, GridWork
 
 RULES = ("one-se", "best")
 # One standard error of the score, two or three points on 200 samples, is much to give
-# up unasked: people who want fewer features can say so.
+# up by default.
 DEFAULT_RULE = "best"
-# Means that differ by less are equal up to rounding.
+# Means with a smaller relative difference are equal up to rounding.
 SAME = 1e-10
 
 
@@ -39,8 +39,8 @@ class ScoredPath:
         Mean score over the folds, and its standard error.
     refit_C : ndarray or None
         The C used to compute the weights, if it differs from the one that selected the
-        features. Like the scores, not a number where a fit that ended early did not
-        get.
+        features. Like the scores, NaN in cells that a fit which ended early has not
+        reached.
     best : tuple of int
         Row and column of the choice.
     """
@@ -117,9 +117,14 @@ def standard_error(scores: np.ndarray) -> np.ndarray:
     return scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
 
 
+def _finite_or_lowest(scores: np.ndarray) -> np.ndarray:
+    """Scores with minus infinity for those that are not finite."""
+    return np.where(np.isfinite(scores), scores, -np.inf)
+
+
 def one_standard_error(mean: np.ndarray, se: np.ndarray) -> float:
     """The best mean score less its standard error; minus infinity without scores."""
-    usable = np.where(np.isfinite(mean), mean, -np.inf)
+    usable = _finite_or_lowest(mean)
     best = np.argmax(usable)
     return float(usable.flat[best] - np.asarray(se).flat[best])
 
@@ -131,7 +136,7 @@ def choose(mean: np.ndarray, se: np.ndarray, rule: str) -> tuple[int, int]:
     of it. Among these the fewest features win, then the best mean, then the middle of
     the longest run of C with that mean.
     """
-    usable = np.where(np.isfinite(mean), mean, -np.inf)
+    usable = _finite_or_lowest(mean)
     if not np.isfinite(usable.max()):
         raise ValueError(
             "the scores of all candidates are not finite; check cv and scoring."
@@ -170,17 +175,17 @@ class Choice:
         Index of the C that gives the weights: the middle of those with the best score.
     mean, se : ndarray of shape (n_C, n_budgets)
         Of the scores with that C.
-    place : tuple of int
+    cell : tuple of int
         The chosen C and budget.
     is_forced : bool
-        Whether a constant model had to be allowed: no other one is better than chance.
+        Whether constant models were admitted, since no other is better than chance.
     """
 
     scores: np.ndarray
     refit: np.ndarray
     mean: np.ndarray
     se: np.ndarray
-    place: tuple[int, int]
+    cell: tuple[int, int]
     is_forced: bool = False
 
     @classmethod
@@ -192,17 +197,17 @@ class Choice:
     ) -> Choice:
         """Choose by a rule.
 
-        Models that predict one class in most of the folds, and ``barred`` ones (by C,
+        Models that predict one class in most of the folds, and ``barred`` models (by C,
         budget and refit C), are not chosen if any other is better than chance by its
         own standard error.
         """
         scores = np.stack([fold.scores for fold in folds], axis=-1)
         means, errors = scores.mean(axis=-1), standard_error(scores)
         constant = np.mean([fold.constant for fold in folds], axis=0) > 0.5
-        for one in barred:
-            constant[one] = True
+        for key in barred:
+            constant[key] = True
         better = ~constant & (means - errors > _chance(folds))
-        usable = np.where(np.isfinite(means), means, -np.inf)
+        usable = _finite_or_lowest(means)
         ranked = np.where(constant, -np.inf, usable) if better.any() else usable
         refit = np.zeros(means.shape[:2], dtype=np.intp)
         for i, j in np.ndindex(*refit.shape):
@@ -213,13 +218,13 @@ class Choice:
         mean = np.take_along_axis(means, at, axis=-1)[..., 0]
         se = np.take_along_axis(errors, at, axis=-1)[..., 0]
         open_ = np.isfinite(np.take_along_axis(ranked, at, axis=-1)[..., 0])
-        place = choose(np.where(open_, mean, np.nan), se, rule)
-        return cls(scores, refit, mean, se, place, not better.any())
+        cell = choose(np.where(open_, mean, np.nan), se, rule)
+        return cls(scores, refit, mean, se, cell, not better.any())
 
     @property
     def key(self) -> tuple[int, int, int]:
         """The chosen C, budget and refit C."""
-        return (*self.place, int(self.refit[self.place]))
+        return (*self.cell, int(self.refit[self.cell]))
 
     @property
     def index(self) -> int:
@@ -241,7 +246,7 @@ class Choice:
             self.mean,
             self.se,
             refit,
-            self.place,
+            self.cell,
         )
 
     def table(self, work: GridWork, folds: list[GridFold]) -> dict[str, Any]:
@@ -263,13 +268,13 @@ class Choice:
         table["mean_test_score"] = mean = scores.mean(axis=1)
         table["std_test_score"] = scores.std(axis=1)
         table["se_test_score"] = standard_error(scores)
-        usable = np.where(np.isfinite(mean), mean, -np.inf)
-        table["rank_test_score"] = rankdata(-usable, method="min").astype(np.int32)
+        ranks = rankdata(-_finite_or_lowest(mean), method="min")
+        table["rank_test_score"] = ranks.astype(np.int32)
         return table
 
 
 def _chance(folds: list[GridFold]) -> float:
     """Mean score of always predicting the better class; minus infinity if unknown."""
     chance = np.array([fold.chance for fold in folds])
-    known = np.isfinite(chance).all(axis=1)
-    return float(chance[known].mean(axis=0).max()) if known.any() else -np.inf
+    is_scored = np.isfinite(chance).all(axis=1)
+    return float(chance[is_scored].mean(axis=0).max()) if is_scored.any() else -np.inf

@@ -1,7 +1,7 @@
 """The variables behind encoded columns: from fitted encoders, or from names and values.
 
-An encoder makes several columns of one variable. Which columns these are is known once
-it is fitted. Without it there are scikit-learn's names, such as ``cat__color_red``, and
+An encoder turns one variable into several columns. A fitted encoder says which columns
+these are. Without it there are scikit-learn's names, such as ``cat__color_red``, and
 the values: the columns of a one-hot code have two values, and one of them is high in
 every row.
 """
@@ -72,12 +72,12 @@ def _input_names(encoder: Any) -> list[str]:
 
 
 def origins(step: Any, n_columns: int) -> np.ndarray:
-    """For each column that a fitted transformer makes, the column it is made of.
+    """For each output column of a fitted transformer, the input column it is made of.
 
     Raises
     ------
     ValueError
-        If that is not known of this kind of transformer.
+        If the transformer does not tell.
     """
     from sklearn.base import OneToOneFeatureMixin
     from sklearn.feature_selection import SelectorMixin
@@ -86,24 +86,28 @@ def origins(step: Any, n_columns: int) -> np.ndarray:
         # "passthrough".
         return np.arange(n_columns)
     if hasattr(step, "transformers_"):
-        return _of_parts(step, n_columns)
+        return _transformer_origins(step, n_columns)
     if hasattr(step, "steps"):
         columns = np.arange(n_columns)
-        for _, one in step.steps:
-            columns = columns[origins(one, columns.size)]
+        for _, inner in step.steps:
+            columns = columns[origins(inner, columns.size)]
         return columns
-    sizes = _sizes(step)
+    sizes = _output_sizes(step)
     if sizes is not None:
         return np.repeat(np.arange(n_columns), sizes)
     if isinstance(step, SelectorMixin):
         return np.flatnonzero(step.get_support())
-    if isinstance(step, OneToOneFeatureMixin) or _keeps_columns(step):
+    # FunctionTransformer may apply a function to columns one by one.
+    is_function = hasattr(step, "inverse_func") and hasattr(step, "func")
+    if isinstance(step, OneToOneFeatureMixin) or (
+        is_function and (step.func is None or step.feature_names_out == "one-to-one")
+    ):
         return np.arange(n_columns)
-    return _by_names(step)
+    return _origins_by_name(step)
 
 
-def _sizes(step: Any) -> list[int] | None:
-    """How many columns an encoder makes of each; None if it is not one."""
+def _output_sizes(step: Any) -> list[int] | None:
+    """The number of output columns for each input of an encoder; None for others."""
     categories = getattr(step, "categories_", None)
     if categories is not None and hasattr(step, "drop_idx_"):
         rare = getattr(step, "infrequent_categories_", [None] * len(categories))
@@ -120,61 +124,53 @@ def _sizes(step: Any) -> list[int] | None:
     return None
 
 
-def _keeps_columns(step: Any) -> bool:
-    """Whether a step applies a function to columns one by one."""
-    is_function = hasattr(step, "inverse_func") and hasattr(step, "func")
-    if not is_function:
-        return False
-    return step.func is None or step.feature_names_out == "one-to-one"
-
-
-def _by_names(step: Any) -> np.ndarray:
-    """The columns of a step that keeps some, such as an imputer, by their names."""
-    given = getattr(step, "feature_names_in_", None)
+def _origins_by_name(step: Any) -> np.ndarray:
+    """Origins of a step that keeps some columns, such as an imputer, by their names."""
+    inputs = getattr(step, "feature_names_in_", None)
     n = getattr(step, "n_features_in_", 0)
-    names = [f"x{j}" for j in range(n)] if given is None else list(given)
-    place = {name: j for j, name in enumerate(names)}
-    made = []
+    names = [f"x{j}" for j in range(n)] if inputs is None else list(inputs)
+    index = {name: j for j, name in enumerate(names)}
+    outputs = []
     if hasattr(step, "get_feature_names_out"):
-        made = list(step.get_feature_names_out(given))
-    if not made or len(place) < len(names) or not set(made) <= place.keys():
+        outputs = list(step.get_feature_names_out(inputs))
+    if not outputs or len(index) < len(names) or not set(outputs) <= index.keys():
         raise ValueError(
             f"cannot tell which columns {type(step).__name__} makes its output of; use "
             "encoders, scalers, imputers and selectors, or give groups as a dict from "
             "names to columns."
         )
-    return np.array([place[name] for name in made], dtype=np.int64)
+    return np.array([index[name] for name in outputs], dtype=np.int64)
 
 
-def _of_parts(step: Any, n_columns: int) -> np.ndarray:
-    """The columns behind those of a ColumnTransformer."""
+def _transformer_origins(step: Any, n_columns: int) -> np.ndarray:
+    """Origins of the columns of a ColumnTransformer."""
     names = getattr(step, "feature_names_in_", None)
-    made = sum(one.stop - one.start for one in step.output_indices_.values())
-    found = np.empty(made, dtype=np.int64)
-    for name, one, chosen in step.transformers_:
-        at = step.output_indices_[name]
-        if at.stop > at.start:
-            columns = positions(chosen, names, n_columns)
-            found[at] = columns[origins(one, columns.size)]
-    return found
+    n_outputs = sum(part.stop - part.start for part in step.output_indices_.values())
+    sources = np.empty(n_outputs, dtype=np.int64)
+    for name, transformer, selection in step.transformers_:
+        outputs = step.output_indices_[name]
+        if outputs.stop > outputs.start:
+            columns = positions(selection, names, n_columns)
+            sources[outputs] = columns[origins(transformer, columns.size)]
+    return sources
 
 
-def positions(chosen: Any, names: Any, n_columns: int) -> np.ndarray:
-    """Columns chosen in a ColumnTransformer, by index."""
+def positions(selection: Any, names: Any, n_columns: int) -> np.ndarray:
+    """Columns selected in a ColumnTransformer, by index."""
     all_columns = np.arange(n_columns)
-    place = {} if names is None else {name: j for j, name in enumerate(names)}
-    if isinstance(chosen, slice):
-        ends = [chosen.start, chosen.stop]
+    index = {} if names is None else {name: j for j, name in enumerate(names)}
+    if isinstance(selection, slice):
+        ends = [selection.start, selection.stop]
         if any(isinstance(end, str) for end in ends):
             # Both ends belong to a slice of names.
-            first, last = (None if end is None else place[end] for end in ends)
+            first, last = (None if end is None else index[end] for end in ends)
             return all_columns[first : None if last is None else last + 1]
-        return all_columns[chosen]
-    if isinstance(chosen, (str, int)):
-        chosen = [chosen]
-    values = list(chosen)
+        return all_columns[selection]
+    if isinstance(selection, (str, int)):
+        selection = [selection]
+    values = list(selection)
     if values and isinstance(values[0], str):
-        return np.array([place[name] for name in values], dtype=np.int64)
+        return np.array([index[name] for name in values], dtype=np.int64)
     return all_columns[np.asarray(values, dtype=None if values else np.int64)]
 
 
@@ -188,7 +184,7 @@ def groups_by_name(columns: FeatureNames, data: Any) -> dict[str, list[int]]:
     ----------
     columns : FeatureNames
     data : array or sparse matrix
-        Perhaps scaled: only which values are equal counts.
+        It may be scaled: only the equality of values matters.
 
     Returns
     -------
@@ -198,24 +194,25 @@ def groups_by_name(columns: FeatureNames, data: Any) -> dict[str, list[int]]:
     Raises
     ------
     ValueError
-        If there are no names, or several readings of them.
+        If there are no names, or they are ambiguous.
     """
-    if not columns.are_given:
+    if not columns.has_names:
         raise ValueError(
             "feature_groups='auto' reads the names of columns, but X has none. In a "
             'pipeline, set_output(transform="pandas") keeps them (an encoder then '
             f"needs sparse_output=False); or {_ADVICE}."
         )
-    found, complete = _codes(columns.names, data)
+    codes, complete = _codes(columns.names, data)
     _refuse_nested(columns.names, complete)
-    _refuse_incomplete(columns.names, found, complete)
+    _refuse_incomplete(columns.names, codes, complete)
     return _by_variable(complete)
 
 
 def whole_codes(names: Sequence[str], data: np.ndarray) -> dict[str, list[int]]:
-    """The same without refusing any: what is not clearly a code stays on its own.
+    """The groups of complete codes; all other columns are on their own.
 
-    Every column must vary: then a column is in one code at most.
+    Unlike ``groups_by_name``, it refuses nothing. Every column must vary: then a column
+    is in one code at most.
     """
     return _by_variable(_codes(names, data)[1])
 
@@ -225,25 +222,25 @@ def _codes(
 ) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
     """Columns of which at most one is high in each row, and those where one always is.
 
-    Both by the parts of their names that may be a variable's.
+    Both by their stems, the parts of their names that may be a variable's name.
     """
     stems = _stems(names)
-    high = _high_rows(data, sorted({j for own in stems.values() for j in own}))
-    found: dict[str, list[int]] = {}
+    high = _high_rows(data, sorted({j for members in stems.values() for j in members}))
+    codes: dict[str, list[int]] = {}
     complete: dict[str, list[int]] = {}
-    for stem, members in stems.items():
-        own = [j for j in members if j in high]
-        n_high = np.sum([high[j] for j in own], axis=0) if own else np.zeros(1)
-        if (n_high > 1).any() or sum(high[j].any() for j in own) < 2:
+    for stem, candidates in stems.items():
+        members = [j for j in candidates if j in high]
+        n_high = np.sum([high[j] for j in members], axis=0) if members else np.zeros(1)
+        if (n_high > 1).any() or sum(high[j].any() for j in members) < 2:
             continue
-        found[stem] = own
+        codes[stem] = members
         if n_high.all():
-            complete[stem] = own
-    return found, complete
+            complete[stem] = members
+    return codes, complete
 
 
 def _stems(names: Sequence[str]) -> dict[str, list[int]]:
-    """Columns by the parts of their names that may be a variable's."""
+    """Columns by the parts of their names that may be a variable's name."""
     stems: dict[str, list[int]] = {}
     for j, name in enumerate(names):
         start = name.find(_STEP) + len(_STEP) if _STEP in name[1:] else 0
@@ -254,7 +251,7 @@ def _stems(names: Sequence[str]) -> dict[str, list[int]]:
     return {stem: members for stem, members in stems.items() if len(members) > 1}
 
 
-def _high_rows(data: Any, tried: Sequence[int]) -> dict[int, np.ndarray]:
+def _high_rows(data: Any, columns: Sequence[int]) -> dict[int, np.ndarray]:
     """In which rows a column has the larger of two values, for those that have two.
 
     A column of one value has it nowhere: it is a category that does not occur.
@@ -268,16 +265,12 @@ def _high_rows(data: Any, tried: Sequence[int]) -> dict[int, np.ndarray]:
             f"feature_groups='auto' needs data in memory; {_ADVICE} instead."
         )
     high = {}
-    for j in tried:
-        values = _column(data, j)
+    for j in columns:
+        column = data[:, [j]]
+        values = np.ravel(column.toarray() if hasattr(column, "toarray") else column)
         if _n_values(values[:_FIRST_ROWS]) <= 2 and _n_values(values) <= 2:
             high[j] = values > values.min()
     return high
-
-
-def _column(data: Any, j: int) -> np.ndarray:
-    column = data[:, [j]]
-    return np.ravel(column.toarray() if hasattr(column, "toarray") else column)
 
 
 def _n_values(values: np.ndarray) -> int:
@@ -304,18 +297,18 @@ def _refuse_nested(names: Sequence[str], groups: dict[str, list[int]]) -> None:
 
 def _refuse_incomplete(
     names: Sequence[str],
-    found: dict[str, list[int]],
+    codes: dict[str, list[int]],
     complete: dict[str, list[int]],
 ) -> None:
     """Refuse columns that may be a code with one category left out, or no code."""
-    known = {j for own in complete.values() for j in own}
-    for stem, own in found.items():
-        if not known.issuperset(own):
-            j = next(one for one in own if one not in known)
+    complete_columns = {j for members in complete.values() for j in members}
+    for stem, members in codes.items():
+        if not complete_columns.issuperset(members):
+            j = next(i for i in members if i not in complete_columns)
             raise ValueError(
                 f"feature_groups='auto' can read {names[j]!r} in two ways: as "
-                f"{_reading(names, stem, own, j)}, of which one is left out, or as a "
-                f"feature of its own; {_ADVICE}."
+                f"{_reading(names, stem, members, j)}, of which one is left out, or "
+                f"as a feature of its own; {_ADVICE}."
             )
 
 
@@ -327,12 +320,8 @@ def _reading(names: Sequence[str], stem: str, members: Iterable[int], j: int) ->
 
 def _by_variable(groups: dict[str, list[int]]) -> dict[str, list[int]]:
     """One name for each group: the longest that its columns share."""
-    longest = {tuple(own): stem for stem, own in sorted(groups.items(), key=_length)}
-    short = {own: stem.split(_STEP, 1)[-1] for own, stem in longest.items()}
+    longest = {tuple(groups[stem]): stem for stem in sorted(groups, key=len)}
+    short = {members: stem.split(_STEP, 1)[-1] for members, stem in longest.items()}
     # Two transformers may have a variable of the same name.
-    is_clear = len(set(short.values())) == len(short)
-    return {(short if is_clear else longest)[own]: list(own) for own in longest}
-
-
-def _length(item: tuple[str, list[int]]) -> int:
-    return len(item[0])
+    names = short if len(set(short.values())) == len(short) else longest
+    return {names[members]: list(members) for members in longest}

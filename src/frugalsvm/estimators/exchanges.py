@@ -19,7 +19,7 @@ from ..engine.perspective import perspective
 from ..problem.problem import Problem
 from ..run.words import listed
 from ..search.evaluator import Evaluator, Stop, insert
-from ..search.reduced import n_searched, needs_subsample
+from ..search.reduced import n_searched
 from ..tree.listing import Listing, ListingTree, solve_support
 from ..tree.parameters import TreeParameters
 
@@ -81,29 +81,35 @@ class ExchangeTrials:
             # Features of small weight are the easiest to replace.
             order = best.support[np.argsort(best.lengths, kind="stable")]
             try:
-                self._around(best.support, order)
+                self._try_all(best.support, order)
             except Stop:
                 return
 
-    def _around(self, support: np.ndarray, order: np.ndarray) -> None:
+    def _try_all(self, support: np.ndarray, order: np.ndarray) -> None:
         """One exchange per feature, then more within the work limit."""
-        rest = []
+        remaining = []
         self._evaluator.max_work = np.inf
         for feature in order[~self._evaluator.is_fixed[order]].tolist():
             others = support[support != feature]
             ranked = self._ranked(others, feature)
             for substitute in ranked[:1]:
                 self._try(others, feature, substitute)
-            rest.append((others, feature, ranked[1:]))
+            remaining.append((others, feature, ranked[1:]))
         self._evaluator.max_work = self._evaluator.work + WORK
         for turn in range(N_SUBSTITUTES - 1):
-            for others, feature, ranked in rest:
+            for others, feature, ranked in remaining:
                 if turn < len(ranked):
                     self._try(others, feature, ranked[turn])
 
     def _ranked(self, others: np.ndarray, feature: int) -> list[int]:
         """Candidate substitutes of a feature, the most promising first."""
-        ranker = self._ranking()
+        if self._ranker is None:
+            problem = self.problem
+            if needs_subsample(problem):
+                # Many samples are ranked by a subsample.
+                problem = problem.drawn(n_searched(problem), np.random.default_rng(0))
+            self._ranker = Evaluator(problem, self._should_stop)
+        ranker = self._ranker
         solution = ranker.solve(others)
         assert solution is not None
         features = ranker.addable(others)
@@ -113,15 +119,6 @@ class ExchangeTrials:
         estimates = ranker.addition_estimates(solution, features)
         return features[smallest(estimates, N_SUBSTITUTES)].tolist()
 
-    def _ranking(self) -> Evaluator:
-        """The ranking of exchanges, on a subsample if there are many samples."""
-        if self._ranker is None:
-            problem = self.problem
-            if needs_subsample(problem):
-                problem = problem.drawn(n_searched(problem), np.random.default_rng(0))
-            self._ranker = Evaluator(problem, self._should_stop)
-        return self._ranker
-
     def _try(self, others: np.ndarray, feature: int, substitute: int) -> None:
         """List an exchange if its SVM is within the tolerance."""
         cutoff = self.listing.threshold.cutoff
@@ -130,11 +127,11 @@ class ExchangeTrials:
         self.n_tried += 1
         if solution is None:
             return
-        found, _ = solve_support(self.problem, support)
-        if found.objective <= cutoff:
+        exchanged, _ = solve_support(self.problem, support)
+        if exchanged.objective <= cutoff:
             # This is not a leaf; the tree will treat it like any other set.
-            self.listing.add(replace(found, bound=-np.inf))
-            self._objectives.setdefault(feature, {})[substitute] = found.objective
+            self.listing.add(replace(exchanged, bound=-np.inf))
+            self._objectives.setdefault(feature, {})[substitute] = exchanged.objective
 
 
 # --- Bounds for models that lack a feature, for incomplete lists ----------------------
@@ -165,14 +162,14 @@ def bounds_without(
         if should_stop():
             break
         others = root._replace(free=root.free[root.free != j])
-        found = perspective(
+        relaxation = perspective(
             problem.engine,
             others,
             tol=tol,
             cutoff=listing.last,
             should_stop=should_stop,
         )
-        bounds[j] = max(bounds[j], found.bound)
+        bounds[j] = max(bounds[j], relaxation.bound)
     return bounds
 
 
@@ -222,14 +219,14 @@ def exchanges(supports: Sequence[np.ndarray]) -> dict[int, Counter[int]]:
     for support in supports:
         features = support.tolist()
         for t, feature in enumerate(features):
-            rest = (*features[:t], *features[t + 1 :])
-            completions.setdefault(rest, []).append(feature)
-    found: dict[int, Counter[int]] = {}
+            others = (*features[:t], *features[t + 1 :])
+            completions.setdefault(others, []).append(feature)
+    replacements: dict[int, Counter[int]] = {}
     for features in completions.values():
-        for one in features:
-            counts = found.setdefault(one, Counter())
-            counts.update(other for other in features if other != one)
-    return found
+        for feature in features:
+            counts = replacements.setdefault(feature, Counter())
+            counts.update(other for other in features if other != feature)
+    return replacements
 
 
 def roles_of(
@@ -266,7 +263,7 @@ def roles_of(
     return roles
 
 
-# --- Sentences that say what is proved about a list, and what limits the proof --------
+# --- Sentences about the proof of a list and its limits -------------------------------
 
 # Maximum number of feature names in a sentence.
 N_NAMED = 10
@@ -274,61 +271,54 @@ N_NAMED = 10
 LARGER = {"time limit": "time_limit", "node limit": "max_nodes", "limit": "limit"}
 
 
-def extent(found: NearOptimal) -> str:
+def extent(models: NearOptimal) -> str:
     """The extent of the proof, in a few words."""
-    if found.complete:
+    if models.complete:
         return "complete"
-    if found.complete_up_to < 0:
-        return f"optimum proved to within {-100 * found.complete_up_to:.2g} % only"
-    return f"complete up to {100 * found.complete_up_to:.3g} %"
+    if models.complete_up_to < 0:
+        return f"optimum proved to within {-100 * models.complete_up_to:.2g} % only"
+    return f"complete up to {100 * models.complete_up_to:.3g} %"
 
 
-def explanation(found: NearOptimal, *, options: bool = False) -> str:
-    """What is proved and what limits it; parameters as ``--options`` if requested."""
-    if found.complete:
+def explanation(models: NearOptimal, *, options: bool = False) -> str:
+    """The extent and the limits of the proof; ``options`` for names like --limit."""
+    if models.complete:
         return "Proved: no choice of features is missing from this list."
-    parts = [_missing(found), _proved(found), _advice(found, options)]
-    return " ".join(part for part in parts if part)
-
-
-def _missing(found: NearOptimal) -> str:
-    """What may be missing from an incomplete list."""
-    if found.complete_up_to < 0:
-        return (
-            f"Not complete ({found.status}): the best one is not proved to be optimal; "
-            f"another may be better by up to {-100 * found.complete_up_to:.2g} %."
+    limit = f"proved that none is missing up to {100 * models.complete_up_to:.3g} %."
+    if models.complete_up_to < 0:
+        limit = (
+            "the best one is not proved to be optimal; another may be better by up to "
+            f"{-100 * models.complete_up_to:.2g} %."
         )
     return (
-        f"Not complete ({found.status}): proved that none is missing up to "
-        f"{100 * found.complete_up_to:.3g} %."
+        f"Not complete ({models.status}): {limit} {_proved_features(models)} "
+        f"{_advice(models, options)}"
     )
 
 
-def _proved(found: NearOptimal) -> str:
-    """What is still proved about features."""
-    of = {
-        role: [one.name for one in found.roles if one.role == role]
+def _proved_features(models: NearOptimal) -> str:
+    """Proofs about features in spite of an incomplete list."""
+    names = {
+        role: [feature.name for feature in models.roles if feature.role == role]
         for role in (INDISPENSABLE, IN_ALL)
     }
     proved = "No feature is proved to be indispensable."
-    if of[INDISPENSABLE]:
-        proved = f"Proved to be indispensable: {listed(of[INDISPENSABLE], N_NAMED)}."
-    if not of[IN_ALL]:
+    if names[INDISPENSABLE]:
+        proved = f"Proved to be indispensable: {listed(names[INDISPENSABLE], N_NAMED)}."
+    if not names[IN_ALL]:
         return proved
     return (
         f"{proved} In all models found, but models without them may be missing: "
-        f"{listed(of[IN_ALL], N_NAMED)}; {found.n_exchanges:,} exchanges of single "
+        f"{listed(names[IN_ALL], N_NAMED)}; {models.n_exchanges:,} exchanges of single "
         "features were tried."
     )
 
 
-def _advice(found: NearOptimal, options: bool) -> str:
+def _advice(models: NearOptimal, options: bool) -> str:
     """How to prove more."""
-    names = [LARGER[found.status]] if found.status in LARGER else []
-    smaller = "tolerance"
+    option, smaller = LARGER.get(models.status), "tolerance"
     if options:
-        names = [f"--{name.replace('_', '-')}" for name in names]
-        smaller = "--tolerance"
-    larger = "".join(f"a larger {name} or " for name in names)
-    sentence = f"{larger}a smaller {smaller} may prove more."
-    return sentence[0].upper() + sentence[1:]
+        option, smaller = option and f"--{option.replace('_', '-')}", "--tolerance"
+    if option is None:
+        return f"A smaller {smaller} may prove more."
+    return f"A larger {option} or a smaller {smaller} may prove more."

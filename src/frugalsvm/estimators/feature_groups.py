@@ -1,8 +1,8 @@
-"""Feature groups and signs, as users give them.
+"""Feature groups and signs: parameters parsed by name and by number.
 
-A feature group is a set of columns that count as one feature: the levels of a
-categorical variable, say. Budgets, costs, included and excluded features are about
-groups; signs are about the weights of columns.
+A feature group is a set of columns that count as one feature, such as the levels of a
+categorical variable. Budgets, costs, included and excluded features refer to groups,
+signs to the weights of columns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ..run.words import close_names, listed
 from .feature_names import FeatureNames, as_array, named, warn_without_limit
 
-# What signs may be called.
+# Accepted spellings of signs.
 _SIGNS: dict[Any, int] = {"+": 1, "-": -1, "0": 0, 1: 1, -1: -1, 0: 0}
 AUTO = "auto"
 
@@ -24,9 +24,9 @@ Label = str | int
 
 
 class FeatureGroups:
-    """What counts as one feature, by name and by number, and the signs of weights.
+    """The features of a table, by name and by number, and the signs of weights.
 
-    Features are numbered in the order in which their columns come, as in ``Problem``.
+    Features are numbered in the order of their first columns, as in ``Problem``.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class FeatureGroups:
     signs : array of int8, default=None
         For each column; None if all weights are free.
     single : set of int, default=frozenset()
-        Columns that were put into no group. Their labels are made up, and they go by
-        the names of the columns.
+        Columns that are in no group. Their labels are placeholders; they are referred
+        to by the names of the columns.
     """
 
     def __init__(
@@ -53,10 +53,12 @@ class FeatureGroups:
         self._labels: list[Label] = []
         if labels is not None:
             keys = [(j in single, label) for j, label in enumerate(labels)]
-            number = {key: g for g, key in enumerate(dict.fromkeys(keys))}
-            self.groups = np.array([number[key] for key in keys], dtype=np.int64)
-            self._labels = [label for _, label in number]
-            self._place = {label: g for (own, label), g in number.items() if not own}
+            numbers = {key: g for g, key in enumerate(dict.fromkeys(keys))}
+            self.groups = np.array([numbers[key] for key in keys], dtype=np.int64)
+            self._labels = [label for _, label in numbers]
+            self._numbers = {
+                label: g for (is_single, label), g in numbers.items() if not is_single
+            }
         # Columns have indices, but a group's integer label is its name.
         self._are_numbered = labels is not None and not single and _are_ints(labels)
 
@@ -68,7 +70,7 @@ class FeatureGroups:
         signs: Any = None,
         data: Any = None,
     ) -> FeatureGroups:
-        """Groups and signs as users give them.
+        """Groups and signs parsed from parameters.
 
         Parameters
         ----------
@@ -80,9 +82,9 @@ class FeatureGroups:
             The columns, which "auto" needs.
         """
         labels, single = _labels_of(columns, feature_groups, data)
-        made = cls(columns, labels, None, single)
-        made.signs = made._parsed_signs(signs)
-        return made
+        groups = cls(columns, labels, None, single)
+        groups.signs = groups._parse_signs(signs)
+        return groups
 
     @property
     def are_columns(self) -> bool:
@@ -99,10 +101,12 @@ class FeatureGroups:
         """Names of all features."""
         if self.are_columns:
             return self._columns.names
-        return [
-            label if isinstance(label, str) else self._name_of(g, label)
-            for g, label in enumerate(self._labels)
-        ]
+        return [self._name_of(label) for label in self._labels]
+
+    def _name_of(self, label: Label) -> str:
+        if isinstance(label, str):
+            return label
+        return f"group {label}" if self._are_numbered else self._columns.names[label]
 
     @property
     def names_by_column(self) -> list[str]:
@@ -113,9 +117,9 @@ class FeatureGroups:
         return [names[g] for g in self.groups.tolist()]
 
     def labels_of(self, features: np.ndarray) -> np.ndarray:
-        """Names of some features; numbers if columns or groups have none."""
+        """Names of features; numbers if columns or groups have none."""
         if self.are_columns:
-            if not self._columns.are_given:
+            if not self._columns.has_names:
                 return features
             names = self._columns.names
             return np.array([names[j] for j in features.tolist()], dtype=object)
@@ -124,15 +128,15 @@ class FeatureGroups:
         return np.array(labels, dtype=kind)
 
     def columns_of(self, features: np.ndarray) -> np.ndarray:
-        """The columns of some features, in increasing order."""
+        """The columns of features, in increasing order."""
         if self.groups is None:
             return features
         return np.flatnonzero(np.isin(self.groups, features))
 
-    def used(self, mask: np.ndarray) -> np.ndarray:
+    def features_of(self, mask: np.ndarray) -> np.ndarray:
         """The features that have a column in a mask."""
-        found = np.flatnonzero(mask)
-        return found if self.groups is None else np.unique(self.groups[found])
+        columns = np.flatnonzero(mask)
+        return columns if self.groups is None else np.unique(self.groups[columns])
 
     def constraints(
         self,
@@ -142,7 +146,7 @@ class FeatureGroups:
         exclude: Any,
         stacklevel: int,
     ) -> dict[str, Any]:
-        """Groups, signs, costs and features as ``Problem`` takes them, by number.
+        """Groups, signs, costs and features by number, as arguments of ``Problem``.
 
         ``stacklevel`` is the one for warnings, relative to this function.
         """
@@ -173,9 +177,10 @@ class FeatureGroups:
         features = features if hasattr(features, "__len__") else list(features)
         mask = as_array(features)
         if mask.dtype == bool and mask.size:
-            return self._of_mask(parameter, self._columns.indices(parameter, features))
-        found = [self._feature(parameter, feature) for feature in features]
-        return np.array(found, dtype=np.int64)
+            columns = self._columns.indices(parameter, features)
+            return self._whole_groups(parameter, columns)
+        numbers = [self._feature(parameter, feature) for feature in features]
+        return np.array(numbers, dtype=np.int64)
 
     def costs(self, feature_costs: Any) -> Any:
         """Costs in the order of the features."""
@@ -187,7 +192,7 @@ class FeatureGroups:
                 raise ValueError(
                     f"feature_costs must have one entry per feature "
                     f"({self.n_features}, with feature_groups), got "
-                    f"{_shape_words(feature_costs)}; give a dict by the names of "
+                    f"{_shape_text(feature_costs)}; give a dict by the names of "
                     "groups."
                 )
             return feature_costs
@@ -208,79 +213,67 @@ class FeatureGroups:
             )
         return [costs[g] for g in range(self.n_features)]
 
-    def _of_mask(self, parameter: str, columns: np.ndarray) -> np.ndarray:
+    def _whole_groups(self, parameter: str, columns: np.ndarray) -> np.ndarray:
+        """The groups that the columns of a mask make up."""
         assert self.groups is not None
-        found = np.unique(self.groups[columns])
-        for g in found.tolist():
-            members = np.flatnonzero(self.groups == g)
-            missing = np.setdiff1d(members, columns)
+        groups = np.unique(self.groups[columns])
+        for g in groups.tolist():
+            missing = np.setdiff1d(np.flatnonzero(self.groups == g), columns)
             if missing.size:
                 raise ValueError(
                     f"{parameter} is a mask with a part of the group "
-                    f"{self.names[g]!r} only: {self._column_name(missing[0])!r} is "
+                    f"{self.names[g]!r} only: {self._columns.names[missing[0]]!r} is "
                     "missing. A group is taken as a whole; give names of groups."
                 )
-        return found
+        return groups
 
     def _feature(self, parameter: str, feature: Any) -> int:
         """The number of a feature, given as the name of a group or of a column."""
         assert self.groups is not None
         if isinstance(feature, str):
-            place = self._place.get(feature)
-            column = self._columns.place(feature)
-            if place is not None and column is not None:
-                if self.groups[column] != place:
+            group = self._numbers.get(feature)
+            column = self._columns.position(feature)
+            if group is not None:
+                if column is not None and self.groups[column] != group:
                     raise ValueError(
                         f"{parameter} has {feature!r}, the name of a group and of a "
                         "column outside it; give the group another name."
                     )
-                return place
-            if place is not None:
-                return place
+                return group
             if not self._columns.has(feature):
                 raise ValueError(self._unknown(parameter, feature))
         elif self._are_numbered and isinstance(feature, (int, np.integer)):
-            place = self._place.get(int(feature))
-            if place is None or isinstance(feature, bool):
+            group = self._numbers.get(int(feature))
+            if group is None or isinstance(feature, bool):
                 raise ValueError(
                     f"{parameter} has {feature!r}, but the groups are "
                     f"{listed(self._labels)}."
                 )
-            return place
-        return self._alone(parameter, self._columns.index(parameter, feature))
-
-    def _alone(self, parameter: str, column: int) -> int:
-        """The feature of a column that is the only one in its group."""
-        assert self.groups is not None
-        g = int(self.groups[column])
-        size = np.count_nonzero(self.groups == g)
+            return group
+        # A column has to be the only one in its group.
+        column = self._columns.index(parameter, feature)
+        group = int(self.groups[column])
+        size = np.count_nonzero(self.groups == group)
         if size > 1:
             raise ValueError(
-                f"{parameter} has {self._column_name(column)!r}, which is one of the "
-                f"{size} columns of the group {self.names[g]!r}; give that name: a "
+                f"{parameter} has {self._columns.names[column]!r}, which is one of the "
+                f"{size} columns of the group {self.names[group]!r}; give that name: a "
                 "group is taken as a whole."
             )
-        return g
+        return group
 
     def _unknown(self, parameter: str, name: str) -> str:
-        known = [*map(str, self._place), *self._columns.given]
-        close = close_names(name, known)
+        """The error message for an unknown name."""
+        columns = self._columns.names if self._columns.has_names else []
+        close = close_names(name, [*map(str, self._numbers), *columns])
         start = f"{parameter} has unknown feature {name!r}; "
         if close:
             return start + f"did you mean {listed(close, quoted=True)}?"
         return start + f"the features are {listed(self.names, quoted=True)}."
 
-    def _name_of(self, g: int, label: int) -> str:
-        assert self.groups is not None
-        is_column = not self._are_numbered
-        return self._column_name(label) if is_column else f"group {label}"
-
-    def _column_name(self, column: Any) -> str:
-        return self._columns.names[int(column)]
-
     # --- signs -------------------------------------------------------------------
 
-    def _parsed_signs(self, signs: Any) -> np.ndarray | None:
+    def _parse_signs(self, signs: Any) -> np.ndarray | None:
         """A sign for each column."""
         if signs is None:
             return None
@@ -290,21 +283,21 @@ class FeatureGroups:
             if isinstance(signs, str) or as_array(signs).shape != (n,):
                 raise ValueError(
                     f"signs must have one entry per column of X ({n}), got "
-                    f"{_shape_words(signs)}; give 1, -1 or 0 for each, or a dict like "
+                    f"{_shape_text(signs)}; give 1, -1 or 0 for each, or a dict like "
                     "{'income': '+'}."
                 )
-            values = [_sign(str(j), one) for j, one in enumerate(signs)]
+            values = [_parse_sign(str(j), sign) for j, sign in enumerate(signs)]
             return np.array(values, dtype=np.int8)
-        found = np.zeros(n, dtype=np.int8)
-        for name, one in by_name.items():
-            found[self._signed(name, one)] = _sign(repr(name), one)
-        return found
+        parsed = np.zeros(n, dtype=np.int8)
+        for name, sign in by_name.items():
+            parsed[self._signed_column(name, sign)] = _parse_sign(repr(name), sign)
+        return parsed
 
-    def _signed(self, name: Any, sign: Any) -> int:
+    def _signed_column(self, name: Any, sign: Any) -> int:
         """The column whose weight gets a sign."""
         if self.groups is None or not isinstance(name, str):
             return self._columns.index("signs", name)
-        group, column = self._place.get(name), self._columns.place(name)
+        group, column = self._numbers.get(name), self._columns.position(name)
         if group is None:
             return self._columns.index("signs", name)
         members = np.flatnonzero(self.groups == group)
@@ -315,7 +308,7 @@ class FeatureGroups:
                 f"signs has {sign!r} for {name!r}, the name of a group and of a column;"
                 f" give the index of the column, {column}, if you mean that one."
             )
-        example = self._column_name(members[0]) if self._columns.are_given else 0
+        example = self._columns.names[members[0]] if self._columns.has_names else 0
         raise ValueError(
             f"signs has {sign!r} for {name!r}, a group of {members.size} columns; a "
             "sign is about one weight. Give one for each column that needs it, such as "
@@ -323,7 +316,7 @@ class FeatureGroups:
         )
 
 
-# --- reading what users give ---------------------------------------------------------
+# --- parsing of parameters -----------------------------------------------------------
 
 
 def _labels_of(
@@ -347,11 +340,11 @@ def _labels_of(
 
 
 def _from_dict(
-    columns: FeatureNames, given: Mapping[Any, Any]
+    columns: FeatureNames, groups: Mapping[Any, Any]
 ) -> tuple[list[Label], frozenset[int]]:
     """Labels from the columns of each group; other columns are on their own."""
     owner: dict[int, str] = {}
-    for name, members in given.items():
+    for name, members in groups.items():
         if not isinstance(name, str):
             raise ValueError(
                 f"feature_groups has the name {name!r}; names of groups are strings. "
@@ -362,78 +355,80 @@ def _from_dict(
                 f"feature_groups[{name!r}] must be a list of columns, got {members!r}; "
                 "the dict maps names of groups to lists of columns."
             )
-        found = columns.indices(f"feature_groups[{name!r}]", members).tolist()
-        if not found:
+        indices = columns.indices(f"feature_groups[{name!r}]", members).tolist()
+        if not indices:
             raise ValueError(
                 f"feature_groups[{name!r}] has no columns; give at least one."
             )
-        for j in dict.fromkeys(found):
+        for j in dict.fromkeys(indices):
             if j in owner:
                 raise ValueError(
-                    f"feature_groups has column {_shown(columns, j)} in two groups, "
+                    f"feature_groups has column {_label(columns, j)} in two groups, "
                     f"{owner[j]!r} and {name!r}; a column belongs to one."
                 )
             owner[j] = name
     single = frozenset(range(columns.n_features)) - owner.keys()
     labels: list[Label] = [
         # A number, if two columns have the same name.
-        owner.get(j, j if columns.place(name) != j else name)
+        owner.get(j, j if columns.position(name) != j else name)
         for j, name in enumerate(columns.names)
     ]
     return labels, single
 
 
-def _from_labels(columns: FeatureNames, given: Any) -> list[Label]:
+def _from_labels(columns: FeatureNames, feature_groups: Any) -> list[Label]:
     """Labels given as an array, or as a Series by the names of the columns."""
     n = columns.n_features
-    by_name = named("feature_groups", given)
-    if by_name is not None:
-        given = columns.in_order("feature_groups", by_name)
-    if isinstance(given, str) or as_array(given).shape != (n,):
+    values = columns.aligned("feature_groups", feature_groups)
+    if values is None:
+        values = feature_groups
+    if isinstance(values, str) or as_array(values).shape != (n,):
         raise ValueError(
             f"feature_groups must have one label per column of X ({n}), got "
-            f"{_shape_words(given)}; columns of the same label are one feature."
+            f"{_shape_text(values)}; columns of the same label are one feature."
         )
-    values = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    values = values.tolist() if isinstance(values, np.ndarray) else list(values)
     labels: list[Label] = []
-    for j, one in enumerate(values):
-        plain = one.item() if isinstance(one, np.generic) else one
+    for j, label in enumerate(values):
+        plain = label.item() if isinstance(label, np.generic) else label
         if isinstance(plain, float) and plain.is_integer():
             plain = int(plain)
         if isinstance(plain, bool) or not isinstance(plain, (str, int)):
             raise ValueError(
-                f"feature_groups has the label {one!r} for column {_shown(columns, j)};"
-                " labels are names or integers, one for every column."
+                f"feature_groups has the label {label!r} for column "
+                f"{_label(columns, j)}; labels are names or integers, one for every "
+                "column."
             )
         labels.append(plain)
-    if len({type(one) for one in labels}) > 1:
+    if len({type(label) for label in labels}) > 1:
         raise ValueError(
             "feature_groups has names and numbers as labels; give labels of one kind."
         )
     return labels
 
 
-def _sign(where: str, value: Any) -> int:
+def _parse_sign(column: str, value: Any) -> int:
+    """A sign as 1, -1 or 0."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, bool) or not isinstance(plain, (str, int, float)):
         plain = None
     if plain not in _SIGNS:
         raise ValueError(
-            f"signs has {value!r} for column {where}; a sign is '+' or 1 (weight not "
+            f"signs has {value!r} for column {column}; a sign is '+' or 1 (weight not "
             "negative), '-' or -1 (not positive), or 0 (free)."
         )
     return _SIGNS[plain]
 
 
 def _are_ints(labels: list[Label]) -> bool:
-    return all(isinstance(one, int) for one in labels)
+    return all(isinstance(label, int) for label in labels)
 
 
-def _shown(columns: FeatureNames, j: int) -> str:
-    return repr(columns.names[j]) if columns.are_given else str(j)
+def _label(columns: FeatureNames, j: int) -> str:
+    return repr(columns.names[j]) if columns.has_names else str(j)
 
 
-def _shape_words(value: Any) -> str:
+def _shape_text(value: Any) -> str:
     if isinstance(value, str) or not hasattr(value, "__len__"):
         return repr(value)
     array = as_array(value)

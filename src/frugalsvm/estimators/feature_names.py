@@ -13,7 +13,7 @@ from ..run.words import close_names, listed
 
 
 class FeatureNames:
-    """The columns of a table, and features and costs given in terms of them.
+    """The columns of a table, to which features and costs refer.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class FeatureNames:
         self._names = names
         self._n = n_features
         columns = [] if names is None else list(names)
-        self._place = {name: j for j, name in enumerate(columns)}
+        self._positions = {name: j for j, name in enumerate(columns)}
         self._ambiguous = {name for name, n in Counter(columns).items() if n > 1}
 
     @classmethod
@@ -36,7 +36,11 @@ class FeatureNames:
         if columns is not None:
             names = np.array([str(name) for name in columns], dtype=object)
             return cls(names, names.size)
-        shape = getattr(X, "shape", None) or _shape(X)
+        try:
+            shape = getattr(X, "shape", None) or np.shape(X)
+        except ValueError:
+            # Nested lists of different lengths.
+            shape = ()
         # Anything that is not a table is refused later.
         return cls(None, int(shape[1]) if len(shape) == 2 else 0)
 
@@ -46,7 +50,7 @@ class FeatureNames:
         return self._n
 
     @property
-    def are_given(self) -> bool:
+    def has_names(self) -> bool:
         """Whether the columns have names."""
         return self._names is not None
 
@@ -57,18 +61,13 @@ class FeatureNames:
             return [f"x{j}" for j in range(self._n)]
         return [str(name) for name in self._names]
 
-    @property
-    def given(self) -> list[str]:
-        """Names of the columns, if they have any."""
-        return self.names if self.are_given else []
-
     def has(self, name: str) -> bool:
         """Whether a column has this name."""
-        return name in self._place
+        return name in self._positions
 
-    def place(self, name: str) -> int | None:
-        """The index of the only column of this name; None if there is no such."""
-        return None if name in self._ambiguous else self._place.get(name)
+    def position(self, name: str) -> int | None:
+        """The index of the only column of this name; None if there is none."""
+        return None if name in self._ambiguous else self._positions.get(name)
 
     def indices(self, parameter: str, features: Any) -> np.ndarray:
         """Indices of features given as indices, names, a boolean mask or None.
@@ -86,34 +85,34 @@ class FeatureNames:
         # As objects, since anything but a mask may be ragged.
         mask = as_array(features)
         if mask.dtype == bool and mask.size:
-            by_name = self._values_in_order(parameter, features)
-            return self._of_mask(
-                parameter, mask if by_name is None else np.array(by_name)
-            )
-        found = [self.index(parameter, feature) for feature in features]
-        return np.array(found, dtype=np.int64)
+            aligned = self.aligned(parameter, features)
+            mask = mask if aligned is None else np.array(aligned)
+            if mask.shape != (self._n,):
+                raise ValueError(
+                    f"{parameter} is a boolean mask of shape {mask.shape}, but X has "
+                    f"{self._n} features; give one entry for each."
+                )
+            return np.flatnonzero(mask)
+        indices = [self.index(parameter, feature) for feature in features]
+        return np.array(indices, dtype=np.int64)
 
     def costs(self, feature_costs: Any) -> Any:
         """Costs in the order of the columns: by name, if they have names."""
-        by_name = self._values_in_order("feature_costs", feature_costs)
-        if by_name is None:
-            return feature_costs
-        return by_name
+        aligned = self.aligned("feature_costs", feature_costs)
+        return feature_costs if aligned is None else aligned
 
-    def _values_in_order(self, parameter: str, values: Any) -> list[Any] | None:
+    def aligned(self, parameter: str, values: Any) -> list[Any] | None:
         """Values with names in the order of the columns; None if they have none."""
         by_name = named(parameter, values)
-        return None if by_name is None else self.in_order(parameter, by_name)
-
-    def in_order(self, parameter: str, by_name: Mapping[Any, Any]) -> list[Any]:
-        """Values by name in the order of the columns."""
+        if by_name is None:
+            return None
         if self._names is None:
             raise ValueError(
                 f"{parameter} has names, but "
                 + self._why_no_names("give one entry per column, in their order")
             )
         for name in by_name:
-            if name not in self._place:
+            if name not in self._positions:
                 raise ValueError(self._unknown(parameter, name))
         missing = [name for name in self._names if name not in by_name]
         if missing:
@@ -123,25 +122,17 @@ class FeatureNames:
             )
         return [by_name[name] for name in self._names]
 
-    def _of_mask(self, parameter: str, mask: np.ndarray) -> np.ndarray:
-        if mask.shape != (self._n,):
-            raise ValueError(
-                f"{parameter} is a boolean mask of shape {mask.shape}, but X has "
-                f"{self._n} features; give one entry for each."
-            )
-        return np.flatnonzero(mask)
-
     def index(self, parameter: str, feature: Any) -> int:
         """The index of a column, given by index or by name."""
         if isinstance(feature, str):
-            if feature not in self._place:
+            if feature not in self._positions:
                 raise ValueError(self._unknown(parameter, feature))
             if feature in self._ambiguous:
                 raise ValueError(
                     f"{parameter} has feature {feature!r}, but X has several columns "
                     "of that name; give indices."
                 )
-            return self._place[feature]
+            return self._positions[feature]
         if not isinstance(feature, (int, np.integer)) or isinstance(feature, bool):
             raise ValueError(
                 f"{parameter} must hold feature indices or names, got {feature!r}."
@@ -173,21 +164,13 @@ class FeatureNames:
 def warn_without_limit(
     feature_costs: Any, max_cost: float | None, stacklevel: int
 ) -> None:
-    """Warn of costs that limit nothing; ``stacklevel`` is relative to this."""
+    """Warn of costs without a limit; ``stacklevel`` is relative to this function."""
     if feature_costs is not None and max_cost is None:
         warnings.warn(
             "feature_costs without max_cost limits nothing; set max_cost.",
             UserWarning,
             stacklevel=stacklevel,
         )
-
-
-def _shape(X: Any) -> tuple[int, ...]:
-    """The shape of nested lists; none if they are ragged."""
-    try:
-        return np.shape(X)
-    except ValueError:
-        return ()
 
 
 def as_array(values: Any) -> np.ndarray:

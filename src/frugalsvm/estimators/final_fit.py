@@ -23,9 +23,6 @@ from .scoring import BalancedAccuracy, ByScorer, ScoredChoice, Scoring, part_of
 if TYPE_CHECKING:
     from ..problem.problem import Problem
 
-# The part of its time that the fit may spend on budgets and C that were not chosen.
-SHARE_OF_PATH = 0.5
-
 
 class FinalModel(NamedTuple):
     """The result of the fit to all data.
@@ -34,7 +31,7 @@ class FinalModel(NamedTuple):
     ----------
     path : ScoredPath
     choice : Choice
-        The one that was fitted: another than given if that gave a constant model.
+        The choice that was fitted: not the first one if that gave a constant model.
     result : Result
         Of the problem that selected the features.
     model : Linear
@@ -56,7 +53,7 @@ class FinalModel(NamedTuple):
 
 @dataclass(frozen=True)
 class FinalFit:
-    """The fit to all data, with the work that it shares with the folds.
+    """The fit to all data, which shares its settings with the folds.
 
     Attributes
     ----------
@@ -103,7 +100,6 @@ class FinalFit:
         seed, clock = seeds.spawn(1)[0], StopCondition(self.time_limit)
         grid = BoundedGrid.empty((work.weights.size, work.budgets.size))
         if not self.only_chosen:
-            limit = self.time_limit
             grid = bounded_grid(
                 problem,
                 work.budgets,
@@ -112,21 +108,24 @@ class FinalFit:
                 seed=seed,
                 n_jobs=self.options.get("n_jobs"),
                 seeds=starts,
-                time_limit=None if limit is None else SHARE_OF_PATH * limit,
+                # Half of the time is for the chosen budget and C.
+                time_limit=None if self.time_limit is None else 0.5 * self.time_limit,
                 most_samples=work.most_samples,
                 pace=work.pace,
             )
         number = int(seeds.generate_state(1)[0])
         was_interrupted, n_solves = grid.was_interrupted, grid.n_solves
-        kept = samples.sample_weight > 0
+        mask = samples.sample_weight > 0
         barred: set[tuple[int, int, int]] = set()
         while True:
-            i, j = choice.place
+            i, j = choice.cell
+            cell, refit = self._cell(problem, i, j), work.refit_weights
+            refit_C = float(work.weights[i] if refit is None else refit[choice.key[2]])
             support = grid.supports[i][j]
             if support is None:
-                support = _best_start(self._cell(problem, i, j), starts[i, j])
-            model = svm_on(problem.with_C(self._refit_C(choice)), support)
-            if units.fold_back(model).is_constant(samples.data[kept]):
+                support = _best_start(cell, starts[i, j])
+            model = svm_on(problem.with_C(refit_C), support)
+            if units.fold_back(model).is_constant(samples.data[mask]):
                 other = self._other(folds, choice, barred)
                 if other is not None:
                     choice = other
@@ -140,20 +139,19 @@ class FinalFit:
                 random_state=number,
                 time_limit=0.0 if has_ended else limit,
             )
-            outcome = run_interruptible(self._cell(problem, i, j), options)
+            outcome = run_interruptible(cell, options)
             result = outcome.result
             if has_ended and result.status is Status.TIME_LIMIT:
                 # Not the user's limit.
                 result = replace(result, status=Status.INTERRUPTED)
             was_interrupted |= outcome.was_interrupted
             n_solves += result.counters.get("SVM solves", 1)
-            grid = grid.knowing(i, j, result)
-            if work.refit_weights is not None:
-                cell, refit_C = self._cell(problem, i, j), self._refit_C(choice)
+            grid = grid.updated(i, j, result)
+            if refit is not None:
                 result = with_refit(cell, result, refit_C)
             model = units.fold_back(Linear.of(result))
             other = None
-            if model.is_constant(samples.data[kept]):
+            if model.is_constant(samples.data[mask]):
                 other = self._other(folds, choice, barred)
             if other is None:
                 break
@@ -169,15 +167,9 @@ class FinalFit:
         )
 
     def _cell(self, problem: Problem, i: int, j: int) -> Problem:
-        """The problem of a budget and a C."""
+        """The problem of a C and a budget, given by their indices."""
         row = problem.with_C(float(self.work.weights[i]))
         return row.with_budget(int(self.work.budgets[j]))
-
-    def _refit_C(self, choice: Choice) -> float:
-        """The C of the weights of the selected features."""
-        i, _, r = choice.key
-        refit = self.work.refit_weights
-        return float(self.work.weights[i] if refit is None else refit[r])
 
     def _other(
         self,
@@ -198,33 +190,35 @@ class FinalFit:
 
         starts = {}
         for i, j in np.ndindex(*folds[0].objectives.shape):
-            given = checked_support(self._cell(problem, i, j), self.initial_support)
-            if given is not None:
-                given = np.union1d(given, problem.include)
-            found = [fold.supports[i][j] for fold in folds]
-            starts[i, j] = [one for one in (*found, given) if one is not None]
+            initial = checked_support(self._cell(problem, i, j), self.initial_support)
+            if initial is not None:
+                initial = np.union1d(initial, problem.include)
+            supports = [fold.supports[i][j] for fold in folds]
+            starts[i, j] = [
+                support for support in (*supports, initial) if support is not None
+            ]
         return starts
 
 
 def _best_start(problem: Problem, starts: list[np.ndarray]) -> np.ndarray:
-    """The best of some supports on all data."""
+    """The best of several supports on all data."""
     from ..search.evaluator import Evaluator
     from ..search.restarts import shrink
     from ..search.swap import fill
 
     evaluator = Evaluator(problem)
     with single_threaded_blas():
-        found = [fill(evaluator, shrink(evaluator, one)) for one in starts]
-    return min(found, key=lambda one: (one.objective, one.key)).support
+        solutions = [fill(evaluator, shrink(evaluator, support)) for support in starts]
+    return min(solutions, key=lambda best: (best.objective, best.key)).support
 
 
-# --- Folds of a choice of budget and C, and what an estimator keeps of them -----------
+# --- Base of the estimator that chooses budget and C ----------------------------------
 
 
 class BudgetedChoice(ScoredChoice):
-    """Makes the work and the jobs of folds, and stores what they found.
+    """Makes the work and the jobs of folds, and stores their results.
 
-    The folds use swap search only. What they found is a start for the fit of all data.
+    The folds use swap search only. The fit to all data starts from their supports.
     """
 
     C: Any
@@ -278,11 +272,11 @@ class BudgetedChoice(ScoredChoice):
                 part_of(score_params, test),
             )
 
-    def _take_choice(
+    def _set_choice(
         self, work: GridWork, folds: list[GridFold], choice: Choice
     ) -> None:
         """Set the attributes that come from the folds."""
-        i, j = choice.place
+        i, j = choice.cell
         self.n_splits_ = len(folds)
         self.best_C_ = float(work.weights[i])
         self.best_max_features_ = int(work.budgets[j])
@@ -300,38 +294,38 @@ class BudgetedChoice(ScoredChoice):
         self.selection_frequency_ = chosen / len(folds)
         self.n_iter_ = sum(fold.n_solves for fold in folds)
 
-    def _take_fit(self, fitted: FinalModel) -> None:
-        """Set the attributes that come from the fit of all data."""
+    def _set_fit(self, fitted: FinalModel) -> None:
+        """Set the attributes that come from the fit to all data."""
         self.path_ = fitted.path
-        self._take_result(fitted.result)
+        self._set_result(fitted.result)
         self.coef_ = np.atleast_2d(fitted.model.coef)
         self.intercept_ = np.atleast_1d(fitted.model.intercept)
         self.n_iter_ += fitted.n_solves
         self._included = self._features.columns_of(fitted.included)
-        self._take_selected()
+        self._set_selected()
 
-    def _warn_of_limit(self, found: WatchedFolds) -> None:
+    def _warn_of_limit(self, cv: WatchedFolds) -> None:
         """Warn if the time limit ended the choice, or the final fit."""
-        words = []
-        if found.was_late:
-            words.append(
-                f"the choice: {found.n_finished:,} of {self.path_.objectives.size:,} "
+        reasons = []
+        if cv.was_late:
+            reasons.append(
+                f"the choice: {cv.n_finished:,} of {self.path_.objectives.size:,} "
                 "pairs of budget and C are finished in all folds, and the best of "
                 "them was taken"
             )
-        if found.n_shortened:
-            words.append(
-                f"the searches of {found.n_shortened:,} pairs of budget and C, which "
+        if cv.n_shortened:
+            reasons.append(
+                f"the searches of {cv.n_shortened:,} pairs of budget and C, which "
                 "share the time"
             )
         if self.result_.status is Status.TIME_LIMIT:
-            words.append(
+            reasons.append(
                 f"the fit to all data: {self.result_.verdict}, which is above "
                 f"gap_tol={self.gap_tol:g}"
             )
-        if words:
+        if reasons:
             warnings.warn(
-                f"time_limit={self.time_limit} ended {'; and '.join(words)}. Raise "
+                f"time_limit={self.time_limit} ended {'; and '.join(reasons)}. Raise "
                 "time_limit to search on.",
                 ConvergenceWarning,
                 stacklevel=3,

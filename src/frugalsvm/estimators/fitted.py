@@ -29,7 +29,7 @@ class Fitted:
     Attributes
     ----------
     outer : estimator
-        As it was given.
+        The estimator before unwrapping.
     transformers : list
         The steps before the last one, in order.
     last : estimator
@@ -47,16 +47,16 @@ class Fitted:
     def n_columns(self) -> int:
         """Columns of the user's table."""
         first = self.transformers[0] if self.transformers else self.last
-        for one in (self.outer, first, self.last):
-            if hasattr(one, "n_features_in_"):
-                return int(one.n_features_in_)
+        for estimator in (self.outer, first, self.last):
+            if hasattr(estimator, "n_features_in_"):
+                return int(estimator.n_features_in_)
         return int(np.shape(self.last.coef_)[-1])
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns of the user's table: x0, x1, ... if it had none."""
-        for one in (self.outer, *self.transformers[:1], self.last):
-            names = getattr(one, "feature_names_in_", None)
+        for estimator in (self.outer, *self.transformers[:1], self.last):
+            names = getattr(estimator, "feature_names_in_", None)
             # A later step may have names even if the user's table has none.
             if names is not None and len(names) == self.n_columns:
                 return [str(name) for name in names]
@@ -65,13 +65,13 @@ class Fitted:
     def columns(self) -> np.ndarray:
         """For each feature of the last step, the column of the user's table."""
         columns = np.arange(self.n_columns)
-        for one in self.transformers:
-            if isinstance(one, SelectorMixin):
-                columns = columns[one.get_support()]
-            elif not isinstance(one, OneToOneFeatureMixin):
+        for step in self.transformers:
+            if isinstance(step, SelectorMixin):
+                columns = columns[step.get_support()]
+            elif not isinstance(step, OneToOneFeatureMixin):
                 raise ValueError(
                     f"cannot tell which columns of X the features behind "
-                    f"{type(one).__name__} are; use steps that keep or select columns "
+                    f"{type(step).__name__} are; use steps that keep or select columns "
                     "(scalers, imputers, selectors), or transform the table first."
                 )
         return columns
@@ -82,15 +82,12 @@ class Fitted:
             names = np.array(self.column_names, dtype=object)
             return names[self.columns()].tolist()
         except ValueError:
-            return self._made_names()
-
-    def _made_names(self) -> list[str]:
-        """The feature names that the preceding steps report."""
-        names = None
-        for one in self.transformers:
-            names = one.get_feature_names_out(names)
-        assert names is not None
-        return [str(name) for name in names]
+            # The names that the preceding steps report.
+            reported = None
+            for step in self.transformers:
+                reported = step.get_feature_names_out(reported)
+            assert reported is not None
+            return [str(name) for name in reported]
 
     def support(self) -> np.ndarray:
         """Mask of the features of the last step that it uses."""
@@ -104,10 +101,10 @@ class Fitted:
         )
 
     def origins(self) -> np.ndarray:
-        """As ``columns``, but several features may come from one column."""
+        """Like ``columns``, but several features may come from one column."""
         columns = np.arange(self.n_columns)
-        for one in self.transformers:
-            columns = columns[origins(one, columns.size)]
+        for step in self.transformers:
+            columns = columns[origins(step, columns.size)]
         return columns
 
     def column_support(self) -> np.ndarray:
@@ -119,21 +116,23 @@ class Fitted:
     def group_support(self) -> dict[Any, bool] | None:
         """Which groups the last step uses, by name; None if it has none.
 
-        Also None if a step before it encodes columns: these are the groups then.
+        Also None if a step before it encodes columns: then the columns of the user's
+        table are the groups.
         """
         groups = getattr(self.last, "_groups", None)
         if groups is None or groups.are_columns:
             return None
         if self.origins().size != np.unique(self.origins()).size:
             return None
-        used = set(groups.used(self.support()).tolist())
-        return {name: g in used for g, name in enumerate(groups.names)}
+        selected = set(groups.features_of(self.support()).tolist())
+        return {name: g in selected for g, name in enumerate(groups.names)}
 
     def linear(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts of a linear classifier.
 
-        One row of weights and one intercept for two classes, of which a positive score
-        means the second; one for each of several, of which the largest score wins.
+        For two classes there is one row of weights and one intercept, and a positive
+        score means the second class; for more there is one for each, and the largest
+        score wins.
         """
         name = type(self.last).__name__
         coef = getattr(self.last, "coef_", None)
@@ -145,7 +144,7 @@ class Fitted:
             )
         rows = np.atleast_2d(_dense(coef)).astype(np.float64)
         n_scores = 1 if n_classes == 2 else n_classes
-        if len(rows) != n_scores or (n_scores > 1 and _is_no_argmax(self.last)):
+        if len(rows) != n_scores or (n_scores > 1 and not _is_argmax(self.last)):
             raise ValueError(
                 f"{name} with {n_classes} classes does not predict the one with the "
                 "largest of the scores coef_ @ x + intercept_; use a classifier that "
@@ -166,6 +165,8 @@ def open_fitted(estimator: Any) -> Fitted:
     -------
     Fitted
     """
+    from sklearn.frozen import FrozenEstimator
+
     transformers: list[Any] = []
     calibrators: list[Any] = []
     inner = estimator
@@ -178,10 +179,15 @@ def open_fitted(estimator: Any) -> Fitted:
         elif hasattr(inner, "best_estimator_"):
             inner = inner.best_estimator_
         elif hasattr(inner, "calibrated_classifiers_"):
-            inner = _only_calibrated(inner)
-            calibrators.append(inner.calibrators[0])
-            inner = inner.estimator
-        elif _is_frozen(inner):
+            models = inner.calibrated_classifiers_
+            if len(models) != 1:
+                raise ValueError(
+                    f"{type(inner).__name__} holds {len(models)} models, one per fold, "
+                    "which are not one linear model; calibrate with ensemble=False."
+                )
+            calibrators.append(models[0].calibrators[0])
+            inner = models[0].estimator
+        elif isinstance(inner, FrozenEstimator):
             inner = inner.estimator
         else:
             break
@@ -189,27 +195,14 @@ def open_fitted(estimator: Any) -> Fitted:
     return Fitted(estimator, transformers, inner, calibrators)
 
 
-def _only_calibrated(calibrated: Any) -> Any:
-    several = calibrated.calibrated_classifiers_
-    if len(several) != 1:
-        raise ValueError(
-            f"{type(calibrated).__name__} holds {len(several)} models, one per fold, "
-            "which are not one linear model; calibrate with ensemble=False."
-        )
-    return several[0]
+def _is_argmax(classifier: Any) -> bool:
+    """Whether the class with the largest score is predicted.
 
-
-def _is_frozen(estimator: Any) -> bool:
-    from sklearn.frozen import FrozenEstimator
-
-    return isinstance(estimator, FrozenEstimator)
-
-
-def _is_no_argmax(classifier: Any) -> bool:
-    """Whether rows of weights are pairs of classes, or labels of which many hold."""
+    Otherwise rows of weights are pairs of classes, or a sample may have several labels.
+    """
     binarizer = getattr(classifier, "_label_binarizer", None)
     is_multilabel = getattr(binarizer, "y_type_", "").startswith("multilabel")
-    return is_multilabel or hasattr(classifier, "support_vectors_")
+    return not (is_multilabel or hasattr(classifier, "support_vectors_"))
 
 
 def _dense(coef: Any) -> np.ndarray:
@@ -220,7 +213,7 @@ def _dense(coef: Any) -> np.ndarray:
 
 
 class Moments(NamedTuple):
-    r"""How selected features vary with the samples, and with the score.
+    r"""Spread of the selected features, and their shares in that of the score.
 
     ``deviations`` holds standard deviations, ``shares`` the fractions of the variance
     of the score, :math:`w_j \operatorname{Cov}(x_j, s) / \operatorname{Var}(s)`, or of
@@ -246,10 +239,10 @@ class Moments(NamedTuple):
         centred = features - np.average(features, axis=0, weights=counts)
         shares = np.zeros(features.shape[1])
         variance = 0.0
-        for own in np.atleast_2d(weights):
-            score = centred @ own
+        for row in np.atleast_2d(weights):
+            score = centred @ row
             variance += float(counts @ score**2)
-            shares += own * (centred.T @ (counts * score))
+            shares += row * (centred.T @ (counts * score))
         shares = shares / variance if variance > 0 else np.full(shares.size, np.nan)
         return cls(np.sqrt(np.average(centred**2, axis=0, weights=counts)), shares)
 
@@ -302,7 +295,9 @@ class SummaryMixin:
         if scaler is not None:
             per_unit = self.coef_[:, support] / _scales(scaler, self)[support]
             columns |= self._by_class("weight_per_unit", per_unit)
-        weights = _lengths(self.coef_[:, support])
+        weights = self.coef_[0, support]
+        if len(self.coef_) > 1:
+            weights = np.linalg.norm(self.coef_[:, support], axis=0)
         moments = self._moments_of(X, support)
         if moments is not None:
             columns["standardised_weight"] = weights * moments.deviations
@@ -316,8 +311,8 @@ class SummaryMixin:
         )
         groups = getattr(self, "_groups", None)
         if groups is not None and not groups.are_columns:
-            own = groups.names_by_column
-            frame["group"] = [own[j] for j in support[order]]
+            group_names = groups.names_by_column
+            frame["group"] = [group_names[j] for j in support[order]]
         intercepts = self.intercept_.tolist()
         frame.attrs["intercept"] = intercepts[0] if len(intercepts) == 1 else intercepts
         constant = getattr(self, "_constant", None)
@@ -331,21 +326,21 @@ class SummaryMixin:
         return dict(zip(names, values, strict=True))
 
     def to_frame(self, X: ArrayLike | None = None, *, scaler: Any = None) -> Any:
-        """The same as :meth:`summary`; other results have this name for it, too."""
+        """The same as :meth:`summary`, under the name that other results use."""
         return self.summary(X, scaler=scaler)
 
-    def _keep_moments(self, data: Any, sample_weight: np.ndarray) -> None:
+    def _set_moments(self, data: Any, sample_weight: np.ndarray) -> None:
         """Store the moments of the training data for ``summary``.
 
         Class weights apply to the loss and not to the spread: ``sample_weight``
         excludes them, but is zero for samples that were dropped.
         """
         support = np.flatnonzero(self._get_support_mask())  # type: ignore[attr-defined]
-        kept = sample_weight > 0
+        mask = sample_weight > 0
         self._moments = Moments.of(
-            dense_columns(data, support)[kept],
+            dense_columns(data, support)[mask],
             self.coef_[:, support],
-            sample_weight[kept],
+            sample_weight[mask],
         )
 
     def _moments_of(self, X: ArrayLike | None, support: np.ndarray) -> Moments | None:
@@ -384,20 +379,19 @@ class SummaryMixin:
         support, groups = np.flatnonzero(mask), getattr(self, "_groups", None)
         if result is not None:
             # The weights may be rescaled, or belong to another C.
-            own = replace(
+            is_binary = len(self.coef_) == 1
+            shown = replace(
                 result,
-                coef=self.coef_[0] if len(self.coef_) == 1 else self.coef_,
-                intercept=self.intercept_[0]
-                if len(self.coef_) == 1
-                else self.intercept_,
-                selected=support if groups is None else groups.used(mask),
+                coef=self.coef_[0] if is_binary else self.coef_,
+                intercept=self.intercept_[0] if is_binary else self.intercept_,
+                selected=support if groups is None else groups.features_of(mask),
                 constant=None,
             )
-            constant = getattr(self, "_constant", None)
-            notes = [one.message for one in (constant, *self._never) if one is not None]
+            warnings = [getattr(self, "_constant", None), *self._never]
+            notes = [warning.message for warning in warnings if warning is not None]
             alert = " ".join(notes) or None
-            classes = [str(one) for one in self.classes_]  # type: ignore[attr-defined]
-            return f"<div>{own._page(names, alert, classes)}</div>"
+            classes = list(map(str, self.classes_))  # type: ignore[attr-defined]
+            return f"<div>{shown._page(names, alert, classes)}</div>"
         return "<div>{}</div>".format(
             markup.box(
                 f"{support.size} of {self.coef_.shape[1]} features",
@@ -409,17 +403,12 @@ class SummaryMixin:
         )
 
 
-def _lengths(weights: np.ndarray) -> np.ndarray:
-    """The weight of each feature, or the length of those of several classes."""
-    return weights[0] if len(weights) == 1 else np.linalg.norm(weights, axis=0)
-
-
 def dense_columns(data: Any, features: np.ndarray) -> np.ndarray:
-    """Some columns of a table or a sparse matrix, dense and in double precision."""
+    """Columns of a table or a sparse matrix, dense and in double precision."""
     if not hasattr(data, "tocsr"):
         return np.asarray(data[:, features], dtype=np.float64)
-    usable = data if data.format in ("csr", "csc") else data.tocsr()
-    return np.asarray(usable[:, features].toarray(), dtype=np.float64)
+    sliceable = data if data.format in ("csr", "csc") else data.tocsr()
+    return np.asarray(sliceable[:, features].toarray(), dtype=np.float64)
 
 
 def _scales(scaler: Any, estimator: Any) -> np.ndarray:
@@ -432,14 +421,14 @@ def _scales(scaler: Any, estimator: Any) -> np.ndarray:
     n_features = estimator.coef_.shape[1]
     scales = scaler.scale_
     # MinMaxScaler multiplies.
-    values = 1.0 / scales if hasattr(scaler, "data_min_") else scales
-    values = np.ones(n_features) if values is None else np.asarray(values)
-    if values.shape != (n_features,):
+    scales = 1.0 / scales if hasattr(scaler, "data_min_") else scales
+    scales = np.ones(n_features) if scales is None else np.asarray(scales)
+    if scales.shape != (n_features,):
         raise ValueError(
-            f"scaler has {values.size} features, but the model was fitted to "
+            f"scaler has {scales.size} features, but the model was fitted to "
             f"{n_features}."
         )
-    return values
+    return scales
 
 
 def pandas() -> Any:

@@ -1,4 +1,4 @@
-"""The loop over folds: prepare the data of a fold, fit, and score what was held out."""
+"""The loop over folds: prepare the data of a fold, fit, and score the test samples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Split = tuple[np.ndarray, np.ndarray]
 class FoldJob(NamedTuple):
     """The data of a single fold.
 
-    A tuple, so that it is sent with the job: see ``parallel.sent_once``.
+    A tuple, so that it is sent with the job: see ``run.threads.sent_once``.
 
     Attributes
     ----------
@@ -56,20 +56,20 @@ class FoldJob(NamedTuple):
 
 
 class FoldWork(Protocol[T, R_co]):
-    """What is done in every fold: fit, and score or predict the test samples."""
+    """The work of every fold: fit, and score or predict the test samples."""
 
     def run(self, data: Shared[T], job: FoldJob) -> R_co:
-        """One fold; KeyboardInterrupt if it is interrupted."""
+        """Do one fold; raise KeyboardInterrupt if it is interrupted."""
 
 
 class FoldPreparation(Protocol[T]):
     """Prepares all samples for a fold, learning from its training samples only."""
 
     def for_fold(self, data: Shared[T], train: np.ndarray) -> Shared[T]:
-        """All samples as the fold uses them."""
+        """All samples, prepared for the fold."""
 
 
-class AsGiven:
+class NoPreparation:
     """Every fold uses the samples as they are."""
 
     def for_fold(self, data: Shared[T], train: np.ndarray) -> Shared[T]:
@@ -100,7 +100,7 @@ def run_folds(
     ----------
     work : FoldWork
     data : object
-        What all folds share.
+        Shared by all folds.
     jobs : iterable of FoldJob
         Made one by one: with one process, each when its fold begins.
     preparation : FoldPreparation, default=None
@@ -108,10 +108,10 @@ def run_folds(
     n_jobs : int or None, default=1
         Number of folds run in parallel.
     on_done : callable, default=None
-        Told of each fold when it is done, or of all in the end if the backend of joblib
-        cannot say it earlier.
+        Called with number and result of each fold when it is done, or at the end if the
+        backend of joblib returns all folds together.
     """
-    prepared = AsGiven() if preparation is None else preparation
+    prepared = NoPreparation() if preparation is None else preparation
     shared = Shared(data)
     calls = (
         delayed(work.run)(prepared.for_fold(shared, job.train), job) for job in jobs
@@ -119,21 +119,21 @@ def run_folds(
     backend, _ = get_active_backend()
     has_stream = on_done is not None and backend.supports_return_generator
     form = "generator" if has_stream else "list"
-    found = []
+    results = []
     with sent_once(shared):
         for k, result in enumerate(Parallel(n_jobs=n_jobs, return_as=form)(calls)):
-            found.append(result)
+            results.append(result)
             if on_done is not None:
                 on_done(k, result)
-    return found
+    return results
 
 
-# --- The samples of a cross-validation, and the problem of some of them ---------------
+# --- The samples of a cross-validation, and problems made of them ---------------------
 
 
 @dataclass(frozen=True)
 class Standardisation:
-    """The units of the data in a problem; the original ones by default.
+    """The units of the data in a problem; the original units by default.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Standardisation:
         return X if self.mean is None else (X - self.mean) / self.scale
 
     def proof_for_users(self, result: Result) -> Result:
-        """The result, with a certificate that takes the original data."""
+        """The result with a certificate for the original data."""
         proof = result.certificate
         if proof is None or self.mean is None or self.scale is None:
             return result
@@ -207,7 +207,7 @@ class ProblemMaker:
 
 
 def take(values: Any, indices: np.ndarray) -> Any:
-    """Some samples of a table, an array or a list."""
+    """Samples of a table, an array or a list."""
     if hasattr(values, "iloc"):
         return values.iloc[indices]
     if hasattr(values, "shape") and not hasattr(values, "columns"):
@@ -222,7 +222,7 @@ class Samples:
     Attributes
     ----------
     X : array-like
-        As the user gave it, for scorers.
+        The user's table, for scorers.
     data : ndarray
         The same as numbers.
     y, signs : ndarray
@@ -242,7 +242,7 @@ class Samples:
         return codes_of(self.signs)
 
     def part(self, indices: np.ndarray) -> Samples:
-        """Some of the samples."""
+        """The samples with these indices."""
         return Samples(
             take(self.X, indices),
             self.data[indices],
@@ -252,7 +252,7 @@ class Samples:
         )
 
 
-# --- The folds of a cross-validation, checked before any work is done on them ---------
+# --- The folds of a cross-validation, checked before any work -------------------------
 
 
 def make_splits(
@@ -269,14 +269,19 @@ def make_splits(
     stacklevel : int
         Stack level of warnings, relative to this function.
     """
-    given = _given(cv)
-    if given is None:
+    if (
+        isinstance(cv, Iterable)
+        and not isinstance(cv, str)
+        and not hasattr(cv, "split")
+    ):
+        pairs = list(cv)
+    else:
         fewer = _fewer_folds(cv, samples.codes, stacklevel + 1)
         splitter = check_cv(fewer, samples.y, classifier=True)
-        given = list(splitter.split(samples.X, samples.y, **params))
-    if not given:
+        pairs = list(splitter.split(samples.X, samples.y, **params))
+    if not pairs:
         raise ValueError("cv has no split; give at least one.")
-    splits = [_split(k, one, samples.y.size) for k, one in enumerate(given)]
+    splits = [_split(k, pair, samples.y.size) for k, pair in enumerate(pairs)]
     n_classes = np.unique(samples.codes).size
     for k, (train, test) in enumerate(splits):
         _check_training(k, samples.part(train), n_classes)
@@ -290,7 +295,8 @@ def make_splits(
 
 def possible_folds(signs: np.ndarray, folds: int) -> int:
     """The number of folds that the rarer class allows; 0 if it allows none."""
-    most = min(folds, *_counts(signs))
+    n_positive = int(np.count_nonzero(signs > 0))
+    most = min(folds, n_positive, signs.size - n_positive)
     return most if most >= 2 else 0
 
 
@@ -300,14 +306,8 @@ def stratified_splits(signs: np.ndarray, folds: int, seed: int) -> Iterator[Spli
     yield from folding.split(np.zeros((signs.size, 1)), signs)
 
 
-def _given(cv: Any) -> list[Any] | None:
-    """Splits listed by the user; None if a splitter makes them."""
-    is_list = isinstance(cv, Iterable) and not isinstance(cv, str)
-    return list(cv) if is_list and not hasattr(cv, "split") else None
-
-
 def _split(k: int, split: Any, n_samples: int) -> Split:
-    """A split, possibly given by the user, as two arrays of indices."""
+    """A split, which may be the user's, as two arrays of indices."""
     try:
         train, test = split
     except (TypeError, ValueError) as error:
@@ -344,36 +344,30 @@ def _indices(part: str, samples: Any, n_samples: int) -> np.ndarray:
 
 
 def _check_training(k: int, part: Samples, n_classes: int) -> None:
-    kinds = np.unique(part.codes[part.sample_weight > 0])
-    if kinds.size < n_classes:
-        has = "no samples to learn from"
-        if kinds.size:
-            has = f"samples of {kinds.size} of the {n_classes} classes only"
-        if kinds.size == 1 and n_classes == 2:
-            has = "samples of one class only"
-        wanted = "both classes" if n_classes == 2 else "all classes"
+    """Raise a ValueError unless a training part has samples of all classes."""
+    n_present = np.unique(part.codes[part.sample_weight > 0]).size
+    if n_present < n_classes:
+        content = "no samples to learn from"
+        if n_present:
+            content = f"samples of {n_present} of the {n_classes} classes only"
+        if n_present == 1 and n_classes == 2:
+            content = "samples of one class only"
         raise ValueError(
-            f"the training part of fold {k} has {has}; give a cv whose folds have "
-            f"{wanted}, or fewer folds."
+            f"the training part of fold {k} has {content}; give a cv whose folds have "
+            f"{'both' if n_classes == 2 else 'all'} classes, or fewer folds."
         )
 
 
 def _fewer_folds(cv: Any, codes: np.ndarray, stacklevel: int) -> Any:
     """Cut a number of folds to the size of the rarest class; leave any other cv."""
     counts = np.bincount(codes)
-    rarer = int(counts[counts > 0].min())
-    if not isinstance(cv, (int, np.integer)) or rarer < 2 or cv <= rarer:
+    most = int(counts[counts > 0].min())
+    if not isinstance(cv, (int, np.integer)) or most < 2 or cv <= most:
         return cv
-    which = "rarer" if np.count_nonzero(counts) == 2 else "rarest"
+    rarest = "rarer" if np.count_nonzero(counts) == 2 else "rarest"
     warnings.warn(
-        f"cv={cv} exceeds the samples of the {which} class; using {rarer} folds.",
+        f"cv={cv} exceeds the samples of the {rarest} class; using {most} folds.",
         UserWarning,
         stacklevel=stacklevel,
     )
-    return rarer
-
-
-def _counts(signs: np.ndarray) -> tuple[int, int]:
-    """Samples of the negative and of the positive class."""
-    n_positive = int(np.count_nonzero(signs > 0))
-    return signs.size - n_positive, n_positive
+    return most

@@ -15,7 +15,7 @@ from ..run.monitor import Callback
 from ..run.stopping import EFFORTS
 from ..run.supervision import Hold
 from ..solving.result import Result, Status
-from . import parameters as may_be
+from . import parameters
 from .base import BudgetedClassifier, all_or_nothing, check_sample_weight
 from .models import codes_of
 from .parameters import Constraint
@@ -170,30 +170,30 @@ class FrugalSVC(BudgetedClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": may_be.optional(may_be.integer(0)),
-        "C": may_be.POSITIVE,
-        "refit_C": may_be.optional(may_be.POSITIVE),
-        "method": may_be.one_of(METHOD_NAMES),
-        "effort": may_be.one_of(EFFORTS),
-        "gap_tol": may_be.LIMIT,
-        "time_limit": may_be.optional(may_be.LIMIT),
-        "max_nodes": may_be.optional(may_be.integer(1)),
-        "feature_costs": may_be.optional(may_be.COSTS),
-        "max_cost": may_be.optional(may_be.LIMIT),
-        "include": may_be.optional(may_be.LIST),
-        "exclude": may_be.optional(may_be.LIST),
-        "feature_groups": may_be.optional(may_be.GROUPS),
-        "signs": may_be.optional(may_be.COSTS),
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
-        "initial_support": may_be.optional(may_be.LIST),
-        "method_options": may_be.optional(may_be.OPTIONS),
-        "n_jobs": may_be.N_JOBS,
-        "random_state": may_be.RANDOM_STATE,
-        "verbose": may_be.VERBOSE,
-        "callback": may_be.optional(may_be.FUNCTION),
-        "certificate": may_be.BOOLEAN,
-        "on_interrupt": may_be.one_of(("raise", "return")),
+        "max_features": parameters.optional(parameters.integer(0)),
+        "C": parameters.POSITIVE,
+        "refit_C": parameters.optional(parameters.POSITIVE),
+        "method": parameters.one_of(METHOD_NAMES),
+        "effort": parameters.one_of(EFFORTS),
+        "gap_tol": parameters.LIMIT,
+        "time_limit": parameters.optional(parameters.LIMIT),
+        "max_nodes": parameters.optional(parameters.integer(1)),
+        "feature_costs": parameters.optional(parameters.COSTS),
+        "max_cost": parameters.optional(parameters.LIMIT),
+        "include": parameters.optional(parameters.LIST),
+        "exclude": parameters.optional(parameters.LIST),
+        "feature_groups": parameters.optional(parameters.GROUPS),
+        "signs": parameters.optional(parameters.COSTS),
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
+        "initial_support": parameters.optional(parameters.LIST),
+        "method_options": parameters.optional(parameters.OPTIONS),
+        "n_jobs": parameters.N_JOBS,
+        "random_state": parameters.RANDOM_STATE,
+        "verbose": parameters.VERBOSE,
+        "callback": parameters.optional(parameters.FUNCTION),
+        "certificate": parameters.BOOLEAN,
+        "on_interrupt": parameters.one_of(("raise", "return")),
     }
 
     def __init__(
@@ -307,7 +307,7 @@ class FrugalSVC(BudgetedClassifier):
         from ..solving.polish import with_refit
         from ..solving.solver import run_interruptible
 
-        data, labels, signs = self._checked(X, y, sample_weight)
+        data, labels, signs = self._check_data(X, y, sample_weight)
         weights = self._weights(data, labels, sample_weight)
         problem = Problem(
             data,
@@ -317,24 +317,23 @@ class FrugalSVC(BudgetedClassifier):
             max_features=self.max_features,
             **self._problem_constraints(data, stacklevel=4),
         )
-        given = self.get_params(deep=False)
-        given["initial_support"] = self._start()
-        outcome = run_interruptible(problem, SolveOptions.among(given), hold)
+        options = self.get_params(deep=False) | {"initial_support": self._start()}
+        outcome = run_interruptible(problem, SolveOptions.among(options), hold)
         if self.refit_C is not None:
             refitted = with_refit(problem, outcome.result, self.refit_C)
             outcome = outcome._replace(result=refitted)
         self._included = self._features.columns_of(np.array(problem.include))
-        self._take(outcome.result)
+        self._set_fit(outcome.result)
         C = self.C if self.refit_C is None else self.refit_C
-        kept, found = weights > 0, outcome.result
-        self._note_constant(found.constant, found.never, codes_of(signs)[kept], C)
+        mask, result = weights > 0, outcome.result
+        self._set_constant(result.constant, result.never, codes_of(signs)[mask], C)
         # Free its copy of the data before the next step.
         del problem
-        self._keep_moments(data, check_sample_weight(sample_weight, data) * kept)
+        self._set_moments(data, check_sample_weight(sample_weight, data) * mask)
         return outcome
 
     def _warn_of_limit(self, result: Result) -> None:
-        """Warn if a limit given by the user ended the fit."""
+        """Warn if the user's limit ended the fit."""
         limits = {Status.TIME_LIMIT: "time_limit", Status.NODE_LIMIT: "max_nodes"}
         if result.status in limits:
             name = limits[result.status]
@@ -345,11 +344,11 @@ class FrugalSVC(BudgetedClassifier):
                 stacklevel=3,
             )
 
-    def _take(self, result: Result) -> None:
+    def _set_fit(self, result: Result) -> None:
         """Set the attributes of the fitted estimator."""
-        self._take_result(result)
+        self._set_result(result)
         weights = result if result.refit is None else result.refit
         self.coef_ = np.atleast_2d(weights.coef)
         self.intercept_ = np.atleast_1d(weights.intercept)
-        self._take_selected()
+        self._set_selected()
         self.n_iter_ = max(1, result.counters.get("SVM solves", 1))

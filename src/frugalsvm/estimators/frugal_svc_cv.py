@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from ..problem.validation import METHOD_NAMES
 from ..run.stopping import EFFORTS
 from ..run.supervision import Hold
-from . import parameters as may_be
+from . import parameters
 from .base import all_or_nothing, check_sample_weight
 from .cells import SHARE_OF_FOLDS, ChoiceCallback, Watch, WatchedFolds, watched_folds
 from .choice import DEFAULT_RULE, RULES, Choice
@@ -44,15 +44,15 @@ class FrugalSVCCV(BudgetedChoice):
         0.03 alone (0.3 with more than two classes), for standardised data: the weights
         of the selected features get a C of their own (``refit_C``), and then other
         constants, rules and a choice by cross-validation score no better, but take
-        longer. With ``refit_C="same"``,
-        "auto" means the powers of ten from 0.001 to 10. Time grows with C.
+        longer. With ``refit_C="same"``, "auto" means the powers of ten from 0.001 to
+        10. Time grows with C.
     cv : int, splitter or iterable of splits, default=5
         As in scikit-learn. An integer is reduced to the number of samples of the
         rarer class.
     scoring : str or callable, default=None
-        What budget and C are chosen by, as in scikit-learn; one score only. None for
-        balanced accuracy, which rare classes count in as much as others, weighted by
-        ``sample_weight``. (:meth:`score` then returns the accuracy, as everywhere in
+        The score by which budget and C are chosen, as in scikit-learn; one only. None
+        for balanced accuracy, in which rare classes count as much as others, weighted
+        by ``sample_weight``. (:meth:`score` then returns the accuracy, as everywhere in
         scikit-learn.)
     rule : {"best", "one-se"}, default="best"
         ``best`` takes the best mean score. ``one-se`` takes the fewest features whose
@@ -82,8 +82,8 @@ class FrugalSVCCV(BudgetedChoice):
         Method of the final fit, see :class:`FrugalSVC`. Folds use swap search.
     time_limit : float or None, default=None
         Limit in seconds of the whole fit; three quarters are for the folds. If it ends
-        them, the best of those budgets and C is taken that are finished in all folds,
-        of which the first one always is. They share the time.
+        them, the best of the budgets and C that are finished in all folds is taken; the
+        first one always is. They share the time.
     initial_support : sequence of int or str, default=None
         Features to start the final fit from, besides those that the folds selected.
     feature_costs, max_cost, include, exclude, feature_groups, signs, class_weight, \
@@ -99,13 +99,13 @@ class FrugalSVCCV(BudgetedChoice):
         final fit.
     callback : callable, default=None
         Called with a :class:`~frugalsvm.ChoiceProgress` after each budget and C on each
-        fold. If it returns True, the fit ends with the best of those budgets and C
-        that are finished in all folds. With ``n_jobs`` above 1 it is called for a fold
-        when that is done, and cannot end the others.
+        fold. If it returns True, the fit ends with the best of the budgets and C that
+        are finished in all folds. With ``n_jobs`` above 1 it is called for a fold when
+        that is done, and cannot end the others.
     certificate : bool, default=False
         Keep the proof of the final fit's bounds, see :class:`FrugalSVC`: of the
-        selection at ``best_C_``, and of the weights at ``best_refit_C_``. It takes X as
-        it was given to the fit, even if that was scaled.
+        selection at ``best_C_``, and of the weights at ``best_refit_C_``. It is checked
+        with the X of the fit, even if the fit scaled it.
     on_interrupt : {"raise", "return"}, default="raise"
         What Ctrl-C does. Either way, the estimator keeps the best model so far, if a
         budget and C is finished in all folds (else KeyboardInterrupt is raised and
@@ -129,8 +129,8 @@ class FrugalSVCCV(BudgetedChoice):
         ``param_max_features``, ``param_C``, ``param_refit_C``,
         ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
         ``se_test_score``, ``rank_test_score``, and ``split0_objective`` ..., the
-        objective on the training part. Not a number where a fit that ended early did
-        not get.
+        objective on the training part. NaN for budgets and C that a fit which ended
+        early has not reached.
     path_ : ScoredPath
         Objective, bound and gap on all data, mean score and standard error for every
         budget and C. It prints as a table, and ``path_.to_frame()`` is a data frame.
@@ -172,32 +172,32 @@ class FrugalSVCCV(BudgetedChoice):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": may_be.list_or("auto"),
-        "C": may_be.list_or("auto"),
-        "cv": may_be.ANYTHING,
-        "scoring": may_be.ONE_SCORE,
-        "rule": may_be.one_of(RULES),
-        "effort": may_be.one_of(EFFORTS),
-        "scale": may_be.boolean_or("auto"),
-        "refit_C": may_be.list_or("same", "auto"),
-        "gap_tol": may_be.LIMIT,
-        "method": may_be.one_of(METHOD_NAMES),
-        "time_limit": may_be.optional(may_be.LIMIT),
-        "initial_support": may_be.optional(may_be.LIST),
-        "feature_costs": may_be.optional(may_be.COSTS),
-        "max_cost": may_be.optional(may_be.LIMIT),
-        "include": may_be.optional(may_be.LIST),
-        "exclude": may_be.optional(may_be.LIST),
-        "feature_groups": may_be.optional(may_be.GROUPS),
-        "signs": may_be.optional(may_be.COSTS),
-        "class_weight": may_be.CLASS_WEIGHT,
-        "fit_intercept": may_be.BOOLEAN,
-        "n_jobs": may_be.N_JOBS,
-        "random_state": may_be.RANDOM_STATE,
-        "verbose": may_be.VERBOSE,
-        "callback": may_be.optional(may_be.FUNCTION),
-        "certificate": may_be.BOOLEAN,
-        "on_interrupt": may_be.one_of(("raise", "return")),
+        "max_features": parameters.list_or("auto"),
+        "C": parameters.list_or("auto"),
+        "cv": parameters.ANYTHING,
+        "scoring": parameters.SCORING,
+        "rule": parameters.one_of(RULES),
+        "effort": parameters.one_of(EFFORTS),
+        "scale": parameters.boolean_or("auto"),
+        "refit_C": parameters.list_or("same", "auto"),
+        "gap_tol": parameters.LIMIT,
+        "method": parameters.one_of(METHOD_NAMES),
+        "time_limit": parameters.optional(parameters.LIMIT),
+        "initial_support": parameters.optional(parameters.LIST),
+        "feature_costs": parameters.optional(parameters.COSTS),
+        "max_cost": parameters.optional(parameters.LIMIT),
+        "include": parameters.optional(parameters.LIST),
+        "exclude": parameters.optional(parameters.LIST),
+        "feature_groups": parameters.optional(parameters.GROUPS),
+        "signs": parameters.optional(parameters.COSTS),
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
+        "n_jobs": parameters.N_JOBS,
+        "random_state": parameters.RANDOM_STATE,
+        "verbose": parameters.VERBOSE,
+        "callback": parameters.optional(parameters.FUNCTION),
+        "certificate": parameters.BOOLEAN,
+        "on_interrupt": parameters.one_of(("raise", "return")),
     }
 
     def __init__(
@@ -283,7 +283,7 @@ class FrugalSVCCV(BudgetedChoice):
             scores.
         **params
             ``groups`` for the splitter. With scikit-learn's metadata routing enabled,
-            whatever the splitter and the scorer request.
+            all that the splitter and the scorer request.
 
         Returns
         -------
@@ -307,11 +307,11 @@ class FrugalSVCCV(BudgetedChoice):
         """
         with Hold() as hold:
             with all_or_nothing(self):
-                found, was_interrupted = self._fit(X, y, sample_weight, params, hold)
+                searched, was_interrupted = self._fit(X, y, sample_weight, params, hold)
             was_interrupted |= hold.count > 0
         if was_interrupted and self.on_interrupt == "raise":
             raise KeyboardInterrupt("the best model so far is kept")
-        self._warn_of_limit(found)
+        self._warn_of_limit(searched)
         self._warn_if_constant(stacklevel=2)
         return self
 
@@ -324,7 +324,7 @@ class FrugalSVCCV(BudgetedChoice):
         hold: Hold,
     ) -> tuple[WatchedFolds, bool]:
         """Fit; return the folds, and whether Ctrl-C was pressed."""
-        data, labels, signs = self._checked(X, y, sample_weight)
+        data, labels, signs = self._check_data(X, y, sample_weight)
         if hasattr(data, "tocsr"):
             # Folds need row indexing, which not all sparse formats have.
             X = data = data.tocsr()
@@ -332,10 +332,9 @@ class FrugalSVCCV(BudgetedChoice):
             X, data, labels, signs, check_sample_weight(sample_weight, data)
         )
         constraints = self._problem_constraints(data, stacklevel=4)
-        maker = ProblemMaker(constraints, self.scale)
         routed = self._route(sample_weight, params)
         seeds = fold_seeds(self.random_state)
-        work = self._work(maker)
+        work = self._work(ProblemMaker(constraints, self.scale))
         initial = self._start()
         splits = make_splits(self.cv, samples, routed["split"], stacklevel=4)
         first = splits[0][1]
@@ -343,30 +342,30 @@ class FrugalSVCCV(BudgetedChoice):
         jobs = self._jobs(samples, splits, routed["score"], seeds)
         limit = None if self.time_limit is None else SHARE_OF_FOLDS * self.time_limit
         watch = Watch(limit, self.callback, self.verbose)
-        found = watched_folds(
+        searched = watched_folds(
             work, samples, jobs, len(splits), watch, self.n_jobs, hold=hold
         )
         options = {
             name: getattr(self, name)
             for name in ("method", "gap_tol", "n_jobs", "verbose", "certificate")
         }
-        left = None
+        seconds_left = None
         if self.time_limit is not None:
-            left = max(0.0, self.time_limit - found.seconds)
-        has_ended = found.was_interrupted or found.was_stopped
-        final = FinalFit(work, self.rule, options, initial, left, has_ended)
+            seconds_left = max(0.0, self.time_limit - searched.seconds)
+        has_ended = searched.was_interrupted or searched.was_stopped
+        final = FinalFit(work, self.rule, options, initial, seconds_left, has_ended)
         loss_weight = self._weights(data, labels, samples.sample_weight)
-        choice = Choice.of(found.folds, self.rule)
-        fitted = final.run(samples, loss_weight, found.folds, choice, seeds)
+        choice = Choice.of(searched.folds, self.rule)
+        fitted = final.run(samples, loss_weight, searched.folds, choice, seeds)
         # Set last, so that a fit without a model leaves nothing behind.
-        self._take_choice(work, found.folds, fitted.choice)
-        self._take_fit(fitted)
-        kept = loss_weight > 0
-        predicted = np.unique(fitted.model.predict(data)[kept])
+        self._set_choice(work, searched.folds, fitted.choice)
+        self._set_fit(fitted)
+        mask = loss_weight > 0
+        predicted = np.unique(fitted.model.predict(data)[mask])
         sign, never = None, np.setdiff1d(np.arange(self.classes_.size), predicted)
         if self.classes_.size == 2 and predicted.size == 1:
             sign, never = 2 * int(predicted[0]) - 1, never[:0]
-        truth = codes_of(signs)[kept]
-        self._note_constant(sign, never.tolist(), truth, self.best_refit_C_)
-        self._keep_moments(data, samples.sample_weight)
-        return found, found.was_interrupted or fitted.was_interrupted
+        truth = codes_of(signs)[mask]
+        self._set_constant(sign, never.tolist(), truth, self.best_refit_C_)
+        self._set_moments(data, samples.sample_weight)
+        return searched, searched.was_interrupted or fitted.was_interrupted

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..run.stopping import StopCondition
     from ..search.path_search import CellIndex
 
-# --- Pace: what a choice of budget and C compares, and how accurately -----------------
+# --- Pace: the candidates of a choice of budget and C, and the accuracy ---------------
 
 # Budgets for "auto", up to the number of features.
 AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -30,7 +30,7 @@ AUTO_REFIT_C = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 @dataclass(frozen=True)
 class Pace:
-    """What a choice compares, and how accurately.
+    """The candidates of a choice of budget and C, and the accuracy of its models.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Pace:
         Parameters of the searches that differ from ``SearchParameters()``, which
         estimators import only when they search.
     work_share : float
-        Of the work that the effort allows the search of each cell.
+        Fraction of the work that the effort allows for the search of each cell.
     """
 
     budgets: tuple[int, ...] = AUTO_BUDGETS
@@ -74,7 +74,7 @@ def pace_of(effort: str) -> Pace:
     return QUICK if effort == "fast" else STEADY
 
 
-# --- Many budgets and C in each fold of a cross-validation ----------------------------
+# --- Candidates, and the search of a fold ---------------------------------------------
 
 # The C of the selection for "auto". Rules in the number of samples or in the gap of
 # the relaxation, and a choice by inner cross-validation, did not score better than a
@@ -89,9 +89,6 @@ AUTO_C_OF_CLASSES = (0.3,)
 # together, and did not score best on any of the paper's nine small data sets.
 AUTO_SHARED_C = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
-# For shares and estimates of time, a step costs as much as its budget and this.
-FIXED_COST = 5.0
-
 
 def budgets_of(
     max_features: Any,
@@ -105,8 +102,8 @@ def budgets_of(
     if not is_word(max_features, "auto"):
         return sorted_budgets(np.minimum(sorted_budgets(max_features), n_features))
     most = min(n_features, auto[-1])
-    tried = [b for b in (*auto, most) if n_included <= b <= most]
-    return sorted_budgets(tried or [n_included])
+    budgets = [b for b in (*auto, most) if n_included <= b <= most]
+    return sorted_budgets(budgets or [n_included])
 
 
 def weights_of(
@@ -115,9 +112,9 @@ def weights_of(
     n_classes: int = 2,
     auto_refit: tuple[float, ...] = AUTO_REFIT_C,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Values of C that select and that give the weights, in increasing order.
+    """Values of C for the selection and for the weights, in increasing order.
 
-    None for the latter if the same C does both.
+    The second are None if the same C does both.
     """
     from .path import sorted_weights
 
@@ -132,12 +129,12 @@ def weights_of(
 
 
 def is_word(value: Any, word: str) -> bool:
-    """Whether a parameter that may be an array is the given string."""
+    """Whether a parameter, which may be an array, is this string."""
     return isinstance(value, str) and value == word
 
 
 def best_of(scores: np.ndarray) -> float:
-    """The best of some scores, which may not be numbers."""
+    """The best score; NaN if all are."""
     return float(np.nanmax(scores)) if not np.isnan(scores).all() else float("nan")
 
 
@@ -151,14 +148,14 @@ class GridFold(NamedTuple):
     constant : ndarray of bool of the same shape
         Whether the model predicts one class for all training samples.
     chance : tuple of floats
-        Scores of the models that always predict one class; not a number unless there
-        is a constant model to compare with.
+        Scores of the models that always predict one class; NaN unless some model in
+        the fold is constant.
     objectives : ndarray of shape (n_C, n_budgets)
         On the training part.
     supports : list of list of (ndarray or None)
     n_solves : int
     shortened : frozenset of CellIndex
-        Cells whose search was cut short, so that the others have time, too.
+        Cells whose search was cut short to leave time for the others.
     """
 
     scores: np.ndarray
@@ -207,8 +204,9 @@ class GridWork:
 
     @property
     def costs(self) -> np.ndarray:
-        """Of a step with each budget, for shares of time; only ratios matter."""
-        return FIXED_COST + self.budgets
+        """The relative cost of a step with each budget, for shares of time."""
+        # About 5 budgets for what does not depend on the budget.
+        return 5.0 + self.budgets
 
     @property
     def n_refit(self) -> int:
@@ -221,16 +219,16 @@ class GridWork:
         job: FoldJob,
         on_step: Callable[[CellIndex, float], bool] = lambda index, score: False,
     ) -> GridFold:
-        """Fit and score one fold; KeyboardInterrupt if it is interrupted.
+        """Fit and score one fold; raise KeyboardInterrupt if it is interrupted.
 
-        ``on_step`` is told of every cell and its score; it ends the fold if it returns
-        True.
+        ``on_step`` is called with every cell and its score; it ends the fold if it
+        returns True.
         """
         from ..run.stopping import StopCondition
 
         stop = StopCondition()
         with FoldSearch(self, data, job, stop) as fold:
-            # The first cell is finished in any case, so that there is a model.
+            # The first cell is always finished, so that there is a model.
             stop.restart(None)
             costs = np.tile(self.costs, self.weights.size)
             for number, index in enumerate(fold.indices):
@@ -248,7 +246,7 @@ class GridWork:
 
 
 class FoldSearch:
-    """One fold, cell by cell: search, then score what was found.
+    """One fold, cell by cell: search, then score the solution.
 
     A context manager.
 
@@ -263,25 +261,25 @@ class FoldSearch:
     Attributes
     ----------
     scoring_seconds : float
-        What it took to score the last cell.
+        Time that the scoring of the last cell took.
     """
 
     def __init__(
         self, work: GridWork, data: Shared[Samples], job: FoldJob, stop: StopCondition
     ):
-        from .grid_search import GridSearch, few_samples
+        from .grid_search import GridSearch, subsample
 
         assert job.seed is not None
         self._work, self._job = work, job
         self._train, self._test = data.value.part(job.train), data.value.part(job.test)
-        kept = self._train.sample_weight > 0
-        self._kept = self._train.data if kept.all() else self._train.data[kept]
+        mask = self._train.sample_weight > 0
+        self._train_data = self._train.data if mask.all() else self._train.data[mask]
         ones = np.ones(job.train.size)
         weight = ones if job.loss_weight is None else job.loss_weight
         problem, self._units = work.maker.make(
             self._train.data, self._train.signs, weight, self._train.sample_weight
         )
-        self._problem = few_samples(problem, work.most_samples, job.seed)
+        self._problem = subsample(problem, work.most_samples, job.seed)
         self._search = GridSearch(
             self._problem,
             work.budgets,
@@ -294,7 +292,7 @@ class FoldSearch:
         shape = (work.weights.size, work.budgets.size)
         self._scores = np.full((*shape, work.n_refit), np.nan)
         self._constant = np.zeros(self._scores.shape, dtype=bool)
-        self._found: dict[CellIndex, Solution] = {}
+        self._solutions: dict[CellIndex, Solution] = {}
         self.scoring_seconds = 0.0
 
     def __enter__(self) -> Self:
@@ -311,7 +309,7 @@ class FoldSearch:
     def step(self, index: CellIndex, seconds: float = np.inf) -> float | None:
         """Finish the next cell; return its best score, None if it was stopped.
 
-        It is searched so that it takes about so many seconds with its scoring.
+        Search and scoring together take about ``seconds``.
         """
         stop = self._search.stop
         limit = max(0.0, seconds - self.scoring_seconds)
@@ -323,21 +321,21 @@ class FoldSearch:
         return best_of(self._scores[index])
 
     def finish(self) -> None:
-        """Let cells exchange what they found, unless that is stopped."""
+        """Let cells exchange their solutions, unless stopped."""
         if not self._search.exchange():
             return
-        for index, before in list(self._found.items()):
+        for index, before in list(self._solutions.items()):
             solution = self._search.solution(index)
             if solution.key != before.key:
                 self._score(index, solution)
 
     def result(self) -> GridFold:
-        """What is known of the cells that were finished."""
+        """Scores, objectives and supports of the cells that were finished."""
         objectives = np.full(self._scores.shape[:2], np.nan)
         supports: list[list[np.ndarray | None]] = [
             [None] * objectives.shape[1] for _ in range(objectives.shape[0])
         ]
-        for (i, j), solution in self._found.items():
+        for (i, j), solution in self._solutions.items():
             objectives[i, j] = solution.objective
             supports[i][j] = solution.support
         signs = self._train.signs
@@ -365,23 +363,23 @@ class FoldSearch:
             partial(self._models, i, solution.support), self._search.stop
         )
         for r, model in enumerate(models):
-            constant[r] = model.is_constant(self._kept)
+            constant[r] = model.is_constant(self._train_data)
             scores[r] = work.scoring.score(
                 model, settings, self._test, self._job.score_params or {}
             )
-        # All at once, for the case that a scorer is interrupted.
+        # All at once, in case a scorer is interrupted.
         self._scores[index], self._constant[index] = scores, constant
-        self._found[index] = solution
+        self._solutions[index] = solution
 
     def _models(self, i: int, support: np.ndarray) -> list[Linear]:
-        """The SVMs on some features, one for each C of the weights."""
+        """The SVMs on a support, one for each C of the weights."""
         work = self._work
         refit = work.refit_weights
-        tried = work.weights[i : i + 1] if refit is None else refit
+        weights = work.weights[i : i + 1] if refit is None else refit
         with single_threaded_blas():
             return [
                 self._units.fold_back(
                     svm_on(self._problem.with_C(C), support, work.pace.tol)
                 )
-                for C in tried.tolist()
+                for C in weights.tolist()
             ]

@@ -1,7 +1,7 @@
 """A search over all budgets and C together, cell by cell, and its bounds.
 
-``frugal_path`` solves one problem after another; this one passes solutions on between
-all of them, for cross-validation and paths of the command line.
+``frugal_path`` solves one problem after another; this search passes solutions on
+between all of them, for cross-validation and for paths of the command line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .grid import STEADY, Pace
 
 
 class GridSearch:
-    """A swap search over budgets and C that goes on cell by cell.
+    """A swap search over budgets and C, cell by cell.
 
     A context manager. Between two cells, the caller may report, or stop.
 
@@ -101,7 +101,7 @@ class GridSearch:
         self.close()
 
     def close(self) -> None:
-        """Let its threads end."""
+        """End its threads."""
         self._pool.shutdown()
 
     @property
@@ -124,9 +124,9 @@ class GridSearch:
         seeds: list[np.ndarray] | None = None,
         seconds: float = np.inf,
     ) -> bool:
-        """Search in the next cell; return whether that was finished.
+        """Search in the next cell; return whether it was finished.
 
-        After some seconds the cell ends with what it has found, which counts as
+        After ``seconds`` the cell ends with its best solution so far, which counts as
         finished.
         """
         self._cell_end = self.stop.seconds + seconds
@@ -136,12 +136,12 @@ class GridSearch:
         return finished
 
     def exchange(self) -> bool:
-        """Let neighbours exchange what they found; return whether that was finished."""
+        """Let neighbours exchange solutions; return whether that was finished."""
         self._cell_end = np.inf
         return self._supervised(self._search.exchange)
 
     def run(self, seeds: dict[CellIndex, list[np.ndarray]] | None = None) -> int:
-        """All cells and the exchange; return the number of cells that were finished."""
+        """Search all cells and let them exchange; return the number finished."""
         for number, index in enumerate(self.indices):
             if not self.begin(index, (seeds or {}).get(index)):
                 return number
@@ -206,13 +206,13 @@ def search_grid(
         return GridSolutions(rows, search.n_solves)
 
 
-def few_samples(
+def subsample(
     problem: Problem, most_samples: int | None, seed: np.random.SeedSequence
 ) -> Problem:
-    """The problem, or a subsample if it has more samples than that."""
+    """The problem on at most so many samples."""
     if most_samples is None or problem.n_samples <= most_samples:
         return problem
-    # A subsample multiplies its weights by another C.
+    # Weights for C = 1, which cells multiply by their C.
     rng = np.random.default_rng(seed.spawn(1)[0])
     return problem.with_C(1.0).drawn(most_samples, rng)
 
@@ -240,7 +240,7 @@ class BoundedGrid:
     Attributes
     ----------
     objectives, lower_bounds : ndarray
-        Not a number, and 0, where the search did not get.
+        NaN and 0 in cells that the search did not reach.
     supports : list of list of (ndarray or None)
     n_solves : int
     was_interrupted : bool
@@ -255,12 +255,12 @@ class BoundedGrid:
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> BoundedGrid:
-        """Nothing is known; no objective is negative."""
+        """A grid without results; 0 is a lower bound of every objective."""
         supports: list[list[np.ndarray | None]] = [[None] * shape[1]] * shape[0]
         return cls(np.full(shape, np.nan), np.zeros(shape), supports, 0)
 
-    def knowing(self, i: int, j: int, result: Result) -> BoundedGrid:
-        """Record the result of one cell, and what it implies for the others."""
+    def updated(self, i: int, j: int, result: Result) -> BoundedGrid:
+        """The grid with the result of one cell and its implications for the others."""
         objectives, bounds = self.objectives.copy(), self.lower_bounds.copy()
         objectives[i, j] = np.fmin(objectives[i, j], result.objective)
         bounds[i, j] = max(bounds[i, j], result.lower_bound)
@@ -292,7 +292,7 @@ def bounded_grid(
     objectives and bounds are those of all samples.
     """
     stop = StopCondition()
-    searched = few_samples(problem, most_samples, seed)
+    searched = subsample(problem, most_samples, seed)
     with GridSearch(
         searched,
         budgets,
@@ -334,23 +334,23 @@ def bounded_grid(
     )
 
 
-def _on_all(problem: Problem, found: Solution, stop: StopCondition) -> Solution:
-    """The SVM on all samples, on the support that was found on some."""
+def _on_all(problem: Problem, solution: Solution, stop: StopCondition) -> Solution:
+    """The SVM on all samples, on the support of a solution on a subsample."""
     evaluator = Evaluator(problem.watching(stop.flag), stop.should_stop)
 
     def work() -> Solution | None:
         with single_threaded_blas():
-            return evaluator.solve(found.support)
+            return evaluator.solve(solution.support)
 
-    solution, _ = supervise(work, stop)
-    assert solution is not None
-    return solution
+    result, _ = supervise(work, stop)
+    assert result is not None
+    return result
 
 
 def _relax_grid(
     problem: Problem, budgets: np.ndarray, weights: np.ndarray, stop: StopCondition
 ) -> np.ndarray:
-    """The bounds of all relaxations; weaker, or 0, if they were stopped."""
+    """The bounds of all relaxations; weaker, or 0, if stopped."""
     problem = problem.watching(stop.flag)
     bounds = np.zeros((weights.size, budgets.size))
     near = None
@@ -368,7 +368,7 @@ def _relax_grid(
 
 
 def spread_bounds(bounds: np.ndarray) -> np.ndarray:
-    """The best bounds for all C (rows) and budgets (columns), from one for each.
+    """The best bounds for all C (rows) and budgets (columns), each implied by others.
 
     The bound of a budget holds for all smaller ones, that of a C for all larger ones.
     """

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # Accuracy of the SVMs that predict.
 FINAL_TOL = 1e-12
-# Samples among which both classes are looked for first.
-FEW = 1000
 
 
 class Linear(NamedTuple):
@@ -32,9 +30,9 @@ class Linear(NamedTuple):
 
     @classmethod
     def of(cls, result: Result) -> Linear:
-        """The weights of a result that predict: those of the refit if there is one."""
-        last = result if result.refit is None else result.refit
-        return cls(last.coef, last.intercept)
+        """The weights that predict: those of the refit if there is one."""
+        model = result if result.refit is None else result.refit
+        return cls(model.coef, model.intercept)
 
     @property
     def n_columns(self) -> int:
@@ -43,12 +41,12 @@ class Linear(NamedTuple):
 
     def scores(self, X: Any) -> np.ndarray:
         """The scores of samples; reads the columns it needs."""
-        used = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
-        return self.scores_of(X[:, used], used)
+        columns = np.flatnonzero(np.atleast_2d(self.coef).any(axis=0))
+        return self.scores_of(X[:, columns], columns)
 
-    def scores_of(self, values: Any, used: np.ndarray) -> np.ndarray:
+    def scores_of(self, values: Any, columns: np.ndarray) -> np.ndarray:
         """The scores of samples, given the columns with weights."""
-        scores = np.asarray(values @ self.coef[..., used].T + self.intercept)
+        scores = np.asarray(values @ self.coef[..., columns].T + self.intercept)
         return np.asarray(rounded(scores, self.coef, self.intercept))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -57,24 +55,24 @@ class Linear(NamedTuple):
 
     def is_constant(self, X: Any) -> bool:
         """Whether all samples are predicted to be of one class."""
-        few = self.predict(X[:FEW])
-        if np.unique(few).size > 1:
+        # Usually the first samples are of both classes.
+        if np.unique(self.predict(X[:1000])).size > 1:
             return False
         return np.unique(self.predict(X)).size < 2
 
 
 def signs_of(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Numbers of classes as labels -1 and +1, in a column for each of several."""
+    """Class numbers as labels -1 and +1, in a column for each of more than two."""
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0)
     return np.where(codes[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
 
 
 def codes_of(scores: np.ndarray) -> np.ndarray:
-    """The number of the class that each score stands for.
+    """The number of the class that each score predicts.
 
-    With a column for each class, that of the largest one. Scores are rounded before,
-    see ``frugalsvm.problem.solution``.
+    With a column for each class, that of the largest score. Scores must be rounded, see
+    ``frugalsvm.problem.solution``.
     """
     if scores.ndim == 2:
         return np.asarray(np.argmax(scores, axis=1))
@@ -87,7 +85,7 @@ def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Lin
     from ..solving.polish import PrimalPoint, polished
     from ..solving.result import by_machine
 
-    # As in a run: threads inside small products only wait for each other.
+    # As in a run: the threads of small products would only wait for each other.
     with single_threaded_blas():
         solution = Evaluator(problem).solve(support, tol=tol)
     assert solution is not None
@@ -97,7 +95,7 @@ def svm_on(problem: Problem, support: np.ndarray, tol: float = FINAL_TOL) -> Lin
 
 def grid_models(
     problem: Problem,
-    found: GridSolutions,
+    grid: GridSolutions,
     weights: np.ndarray,
     refit_weights: np.ndarray | None = None,
 ) -> Iterator[tuple[tuple[int, int, int], Linear]]:
@@ -107,7 +105,7 @@ def grid_models(
     ----------
     problem : Problem
         That of the grid.
-    found : GridSolutions
+    grid : GridSolutions
     weights : ndarray
         The values of C that selected the supports.
     refit_weights : ndarray, default=None
@@ -115,12 +113,12 @@ def grid_models(
 
     Yields
     ------
-    place : tuple of int
-        C, budget and ``refit_weights`` by their numbers.
+    key : tuple of int
+        Indices of C, budget and ``refit_weights``.
     model : Linear
     """
-    for i, row in enumerate(found.rows):
-        for j, one in enumerate(row):
+    for i, row in enumerate(grid.rows):
+        for j, solution in enumerate(row):
             tried = weights[i : i + 1] if refit_weights is None else refit_weights
             for r, C in enumerate(tried.tolist()):
-                yield (i, j, r), svm_on(problem.with_C(C), one.support)
+                yield (i, j, r), svm_on(problem.with_C(C), solution.support)

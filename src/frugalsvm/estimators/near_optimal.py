@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..solving.solver import ensure_batches, rehearse, run_interruptible
 from ..tree.branch_and_bound import TreeOptions
 from ..tree.listing import ListedSupport, Listing, ListingTree, Threshold, solve_support
 from ..tree.proof import ProvedList, build_certificate
+from . import parameters
 from .alternatives import COMPLETE, SAME, NearOptimal
 from .exchanges import ExchangeTrials, bounds_without
 from .feature_groups import FeatureGroups
@@ -32,17 +33,13 @@ from .parameters import signs_of_labels
 SLACK = 1e-6
 # Memory limit of the nodes.
 MAX_BYTES = 4e9
-# Fraction of the time limit for the search for a first solution.
-START_PART = 0.8
-# Nodes of a warm-up run.
-REHEARSAL_NODES = 20
 
 # The SVM on a support, and the feature sets that lead to it.
 Group = tuple[ListedSupport, list[ListedSupport]]
 
 
 class _Request(NamedTuple):
-    """The request and its limits."""
+    """A problem, and how much of its list is asked for."""
 
     problem: Problem
     names: list[str]
@@ -144,38 +141,50 @@ def near_optimal(
     >>> from sklearn.preprocessing import StandardScaler
     >>> from frugalsvm import near_optimal
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = near_optimal(StandardScaler().fit_transform(X), y, max_features=5)
-    >>> found.complete, len(found)
+    >>> models = near_optimal(StandardScaler().fit_transform(X), y, max_features=5)
+    >>> models.complete, len(models)
     (True, 4)
     """
-    given = {
-        "sample_weight": sample_weight,
-        "feature_costs": feature_costs,
-        "max_cost": max_cost,
-        "include": include,
-        "exclude": exclude,
-        "feature_groups": feature_groups,
-        "signs": signs,
-    }
-    _check(tolerance, limit)
-    _check_booleans(fit_intercept=fit_intercept, certificate=certificate)
+    is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
+    if not (is_number and 0 <= float(tolerance) < np.inf):
+        raise ValueError(
+            f"tolerance must be a number >= 0, got {tolerance!r}; 0.01 is 1 %."
+        )
+    parameters.integer(1).check("limit", limit)
+    parameters.BOOLEAN.check("fit_intercept", fit_intercept)
+    parameters.BOOLEAN.check("certificate", certificate)
     check_limits(0.0, time_limit, max_nodes)
     if isinstance(X, Problem):
-        _check_alone(y, max_features, C, fit_intercept, given)
-        problem, names = X, None
+        arguments = {
+            "y": y,
+            "sample_weight": sample_weight,
+            "feature_costs": feature_costs,
+            "max_cost": max_cost,
+            "include": include,
+            "exclude": exclude,
+            "feature_groups": feature_groups,
+            "signs": signs,
+        }
+        _check_alone(max_features, C, fit_intercept, arguments)
+        problem, names = X, [f"x{j}" for j in range(X.n_features)]
+        if feature_names is not None:
+            names = _checked_names(feature_names, X.n_features)
     else:
         problem, names = _problem(
             X,
             y,
-            given,
             feature_names,
+            sample_weight,
+            feature_groups,
+            signs,
+            (feature_costs, max_cost, include, exclude),
             max_features=max_features,
             C=C,
             fit_intercept=fit_intercept,
         )
     request = _Request(
         problem,
-        _names(problem, feature_names) if names is None else names,
+        names,
         float(tolerance),
         int(limit),
         np.inf if max_nodes is None else int(max_nodes),
@@ -185,32 +194,33 @@ def near_optimal(
     start, spent, was_interrupted = warm, 0.0, False
     with Hold() as hold:
         if start is None:
-            part = None if time_limit is None else START_PART * time_limit
+            # The rest of the time is for the tree.
+            search_limit = None if time_limit is None else 0.8 * time_limit
             options = SolveOptions(
                 method="swap",
                 effort="fast",
                 random_state=random_state,
                 n_jobs=n_jobs,
-                time_limit=part,
+                time_limit=search_limit,
             )
             start, was_interrupted = run_interruptible(problem, options, hold)
             spent = start.seconds
         _check_start(problem, start)
         compilation.ensure("near_optimal", _warm_up)
         ensure_batches(problem, TreeOptions())
-        left = None if time_limit is None else max(0.0, time_limit - spent)
-        stop = StopCondition(left)
+        seconds_left = None if time_limit is None else max(0.0, time_limit - spent)
+        stop = StopCondition(seconds_left)
         if was_interrupted:
             stop.interrupt()
         hold.begin()
-        found, _ = supervise(partial(_run, request, start, spent, stop), stop)
-    return found
+        alternatives, _ = supervise(partial(_run, request, start, spent, stop), stop)
+    return alternatives
 
 
 def _run(
     request: _Request, start: Result, spent: float, stop: StopCondition
 ) -> NearOptimal:
-    """Grow the tree and collect what it lists; ``start`` took some seconds."""
+    """Grow the tree and collect its list; ``start`` took ``spent`` seconds."""
     problem = request.problem
     listing = Listing(Threshold(request.tolerance), request.limit)
     # SVMs are inexact, and the start must not be missed.
@@ -232,7 +242,7 @@ def _run(
         exchanges.run()
         tree.run()
         if not tree.is_complete:
-            # Once more, if the tree has found a better model.
+            # Once more, in case the tree has found a better model.
             exchanges.run()
             listing.cut(listing.limit)
             bounds = bounds_without(watching, tree, stop.should_stop)
@@ -250,13 +260,13 @@ def _run(
 def _collect(
     request: _Request, tree: ListingTree, stop: StopCondition, **more: Any
 ) -> NearOptimal:
-    """The supports listed by a tree, and its proof for all others."""
+    """The supports listed by a tree, and its proof about all others."""
     problem, tolerance = request.problem, request.tolerance
     proved, complete = tree.proved, tree.is_complete
-    found = tree.listing.supports()
-    groups = _by_support(problem, _largest(found))
+    sets = tree.listing.supports()
+    groups = _by_support(problem, _largest(sets))
     # Sets that are not leaves belong to open nodes, which the bound covers.
-    leaves = [one.bound for one in found if one.bound > -np.inf]
+    leaves = [model.bound for model in sets if model.bound > -np.inf]
     lower_bound = min([proved, *leaves])
     # A model that is part of another leaves the list, even if it was the best one.
     best = max(tree.listing.best, groups[0][0].objective)
@@ -264,10 +274,10 @@ def _collect(
     if request.keep_proof:
         proof = _certificate(problem, groups, lower_bound, tree)
     return NearOptimal(
-        supports=[one.support for one, _ in groups],
-        coefs=[_by_class(problem, one) for one, _ in groups],
-        intercepts=np.array([one.intercept for one, _ in groups]),
-        objectives=np.array([one.objective for one, _ in groups]),
+        supports=[model.support for model, _ in groups],
+        coefs=[_by_class(problem, model) for model, _ in groups],
+        intercepts=np.array([model.intercept for model, _ in groups]),
+        objectives=np.array([model.objective for model, _ in groups]),
         complete=complete,
         # Rounded down.
         complete_up_to=tolerance if complete else proved / best * (1 - 1e-15) - 1,
@@ -289,8 +299,8 @@ def _by_support(problem: Problem, sets: list[ListedSupport]) -> list[Group]:
     """Supports with the feature sets that lead to them, best first."""
     groups: dict[tuple[int, ...], Group] = {}
     for whole in sets:
-        one = _without_zeros(problem, whole)
-        groups.setdefault(one.key, (one, []))[1].append(whole)
+        model = _without_zeros(problem, whole)
+        groups.setdefault(model.key, (model, []))[1].append(whole)
     return sorted(groups.values(), key=lambda group: (group[0].objective, group[0].key))
 
 
@@ -309,7 +319,7 @@ def _status(complete: bool, tree: ListingTree, stop: StopCondition) -> str:
 
 
 def _check_start(problem: Problem, start: Result) -> None:
-    """Raise ValueError unless a result may be one of the problem."""
+    """Raise a ValueError unless a result may belong to the problem."""
     # Features that are included may have no weight.
     support = np.union1d(start.selected, problem.include).astype(np.int64)
     if start.n_features != problem.n_features or not problem.admits(support):
@@ -329,39 +339,42 @@ def _first(problem: Problem, start: Result) -> ListedSupport:
     )
 
 
-def _largest(found: list[ListedSupport]) -> list[ListedSupport]:
-    """Only the maximal sets: leaves need not be maximal."""
-    kept: list[ListedSupport] = []
+def _largest(sets: list[ListedSupport]) -> list[ListedSupport]:
+    """The sets that are not part of another: leaves need not be maximal."""
+    maximal: list[ListedSupport] = []
     holders: dict[int, set[int]] = {}
-    for one in sorted(found, key=lambda one: -one.support.size):
-        sets = [holders.get(j, set()) for j in one.key]
-        is_part = set.intersection(*sorted(sets, key=len)) if sets else bool(kept)
+    for subset in sorted(sets, key=lambda subset: -subset.support.size):
+        supersets = [holders.get(j, set()) for j in subset.key]
+        if supersets:
+            is_part = bool(set.intersection(*sorted(supersets, key=len)))
+        else:
+            is_part = bool(maximal)
         if not is_part:
-            for j in one.key:
-                holders.setdefault(j, set()).add(len(kept))
-            kept.append(one)
-    return sorted(kept, key=lambda one: (one.objective, one.key))
+            for j in subset.key:
+                holders.setdefault(j, set()).add(len(maximal))
+            maximal.append(subset)
+    return sorted(maximal, key=lambda subset: (subset.objective, subset.key))
 
 
 def _without_zeros(problem: Problem, whole: ListedSupport) -> ListedSupport:
-    """The support of a set: its features whose weights are not zero."""
-    size = whole.lengths
+    """The model on the support of a set: its features whose weights are not zero."""
+    lengths = whole.lengths
     droppable = ~np.isin(whole.support, problem.include)
     # Dropping a feature raises the objective by at least half its squared weight.
-    small = droppable & (0.5 * size**2 <= SAME * whole.objective)
-    one = whole
-    for feature in whole.support[small][np.argsort(size[small], kind="stable")]:
-        smaller, _ = solve_support(problem, one.support[one.support != feature])
+    small = droppable & (0.5 * lengths**2 <= SAME * whole.objective)
+    model = whole
+    for feature in whole.support[small][np.argsort(lengths[small], kind="stable")]:
+        smaller, _ = solve_support(problem, model.support[model.support != feature])
         if smaller.objective <= whole.objective * (1.0 + SAME):
-            one = smaller
-    return one
+            model = smaller
+    return model
 
 
-def _by_class(problem: Problem, one: ListedSupport) -> np.ndarray:
-    """The weights of a support, in a row for each of more than two classes."""
+def _by_class(problem: Problem, model: ListedSupport) -> np.ndarray:
+    """The weights of a model, in a row for each of more than two classes."""
     if problem.n_machines == 1:
-        return one.coef
-    return problem.blocks(one.support, one.coef).reshape(problem.n_machines, -1)
+        return model.coef
+    return problem.blocks(model.support, model.coef).reshape(problem.n_machines, -1)
 
 
 def _certificate(
@@ -370,13 +383,13 @@ def _certificate(
     """The proof that every other set of features is worse."""
     columns = problem.columns
     supports, coefs, intercepts = [], [], []
-    for one, sets in groups:
+    for model, sets in groups:
         coef = np.zeros(problem.n_columns)
-        coef[columns.of(one.support)] = one.coef
+        coef[columns.of(model.support)] = model.coef
         for whole in sets:
             supports.append(whole.support)
             coefs.append(coef[columns.of(whole.support)])
-            intercepts.append(one.intercept)
+            intercepts.append(model.intercept)
     best = groups[0][0]
     coef = np.zeros(problem.n_columns)
     coef[columns.of(best.support)] = best.coef
@@ -397,86 +410,63 @@ def _warm_up(stop: StopCondition) -> None:
     # Not by solve, whose own warm-up would wait for the end of this one.
     start = rehearse("swap", stop)
     names = [""] * problem.n_features
-    request = _Request(problem, names, 0.1, 100, REHEARSAL_NODES, 1, True)
+    request = _Request(problem, names, 0.1, 100, 20, 1, True)
     _run(request, start, start.seconds, stop)
 
 
 # --- user input ----------------------------------------------------------------------
 
 
-def _check(tolerance: float, limit: int) -> None:
-    is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
-    if not (is_number and 0 <= float(tolerance) < np.inf):
-        raise ValueError(
-            f"tolerance must be a number >= 0, got {tolerance!r}; 0.01 is 1 %."
-        )
-    is_integer = isinstance(limit, Integral) and not isinstance(limit, bool)
-    if not (is_integer and limit >= 1):
-        raise ValueError(f"limit must be an integer >= 1, got {limit!r}.")
-
-
-def _check_booleans(**given: Any) -> None:
-    for name, value in given.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{name} must be True or False, got {value!r}.")
-
-
 def _check_alone(
-    y: Any, max_features: Any, C: Any, fit_intercept: bool, given: dict[str, Any]
+    max_features: Any, C: Any, fit_intercept: bool, arguments: dict[str, Any]
 ) -> None:
-    """Refuse parameters that the Problem already has."""
+    """Refuse arguments that repeat what the Problem already has."""
     pairs = ((max_features, 5), (C, 1.0), (fit_intercept, True))
-    # Parameters may be arrays, which cannot be compared to a number.
-    usual = all(np.ndim(one) == 0 and one == default for one, default in pairs)
-    names = [name for name, value in {"y": y, **given}.items() if value is not None]
-    if names or not usual:
-        what = ", ".join(names) or "max_features, C or fit_intercept"
+    # Arguments may be arrays, which cannot be compared to a number.
+    are_defaults = all(np.ndim(x) == 0 and x == default for x, default in pairs)
+    names = [name for name, x in arguments.items() if x is not None]
+    if names or not are_defaults:
         raise ValueError(
-            f"{what} cannot be given with a Problem, which has its own; see "
-            "Problem.with_budget and Problem.with_C."
+            f"{', '.join(names) or 'max_features, C or fit_intercept'} cannot be given "
+            "with a Problem, which has its own; see Problem.with_budget and "
+            "Problem.with_C."
         )
 
 
 def _problem(
-    X: Any, y: Any, given: dict[str, Any], feature_names: Any, **arguments: Any
-) -> tuple[Problem, list[str] | None]:
+    X: Any,
+    y: Any,
+    feature_names: Sequence[str] | None,
+    sample_weight: ArrayLike | None,
+    feature_groups: Any,
+    signs: Any,
+    constraints: tuple[Any, Any, Any, Any],
+    **settings: Any,
+) -> tuple[Problem, list[str]]:
     """The problem of some data, and the names of its features.
 
     If the columns have no names, features may be given by ``feature_names``.
     """
     if y is None:
         raise ValueError("y must be given: one label for each row of X.")
-    signs = signs_of_labels(y)
-    known, names = FeatureNames.of(X), None
+    labels = signs_of_labels(y)
+    columns, names = FeatureNames.of(X), None
     if feature_names is not None:
-        names = _checked(feature_names, known.n_features)
-        if not known.are_given:
-            known = FeatureNames(np.array(names, dtype=object), known.n_features)
-    features = FeatureGroups.of(known, given["feature_groups"], given["signs"], X)
+        names = _checked_names(feature_names, columns.n_features)
+        if not columns.has_names:
+            columns = FeatureNames(np.array(names, dtype=object), columns.n_features)
+    features = FeatureGroups.of(columns, feature_groups, signs, X)
     problem = Problem(
         X,
-        signs,
-        sample_weight=given["sample_weight"],
-        **features.constraints(
-            given["feature_costs"],
-            given["max_cost"],
-            given["include"],
-            given["exclude"],
-            stacklevel=4,
-        ),
-        **arguments,
+        labels,
+        sample_weight=sample_weight,
+        **features.constraints(*constraints, stacklevel=4),
+        **settings,
     )
     return problem, names if names and features.are_columns else features.names
 
 
-def _names(problem: Problem, names: Sequence[str] | None) -> list[str]:
-    """One name for each feature."""
-    if names is None:
-        return [f"x{j}" for j in range(problem.n_features)]
-    return _checked(names, problem.n_features)
-
-
-def _checked(names: Sequence[str], n_features: int) -> list[str]:
+def _checked_names(names: Sequence[str], n_features: int) -> list[str]:
     if isinstance(names, str) or not hasattr(names, "__len__"):
         raise ValueError(
             f"feature_names must be a list of names, one for each feature, got "

@@ -18,15 +18,15 @@ from .models import signs_of
 
 
 class Constraint(NamedTuple):
-    """A condition and its wording in errors: "... must be <words>"."""
+    """A condition and its wording in errors: "... must be <description>"."""
 
     holds: Callable[[Any], bool]
-    words: str
+    description: str
 
     def check(self, name: str, value: Any) -> None:
         """Raise a ValueError if the value of a parameter is invalid."""
         if not self.holds(value):
-            raise ValueError(f"{name} must be {self.words}, got {value!r}.")
+            raise ValueError(f"{name} must be {self.description}, got {value!r}.")
 
 
 class Constrained(Protocol):
@@ -48,7 +48,7 @@ def optional(constraint: Constraint) -> Constraint:
     """The same constraint, or None."""
     return Constraint(
         lambda value: value is None or constraint.holds(value),
-        f"{constraint.words} or None",
+        f"{constraint.description} or None",
     )
 
 
@@ -61,18 +61,18 @@ def integer(low: int) -> Constraint:
 
 def one_of(names: Iterable[str]) -> Constraint:
     """One of several strings."""
-    known = sorted(names)
+    choices = sorted(names)
     return Constraint(
-        lambda value: isinstance(value, str) and value in known,
-        f"one of {', '.join(map(repr, known))}",
+        lambda value: isinstance(value, str) and value in choices,
+        f"one of {', '.join(map(repr, choices))}",
     )
 
 
-def list_or(*words: str) -> Constraint:
+def list_or(*names: str) -> Constraint:
     """A list, or one of several strings."""
     return Constraint(
-        lambda value: value in words if isinstance(value, str) else _is_list(value),
-        f"a list or an array or {' or '.join(map(repr, words))}",
+        lambda value: value in names if isinstance(value, str) else _is_list(value),
+        f"a list or an array or {' or '.join(map(repr, names))}",
     )
 
 
@@ -110,10 +110,6 @@ def _is_list(value: Any) -> bool:
     )
 
 
-def _is_class_weight(value: Any) -> bool:
-    return value is None or isinstance(value, dict) or str(value) == "balanced"
-
-
 def _is_random_state(value: Any) -> bool:
     try:
         check_random_state(value)
@@ -142,9 +138,12 @@ GROUPS = Constraint(
 )
 FUNCTION = Constraint(callable, "a function")
 OPTIONS = Constraint(lambda value: isinstance(value, dict), "a dict")
-CLASS_WEIGHT = Constraint(_is_class_weight, "a dict, 'balanced' or None")
+CLASS_WEIGHT = Constraint(
+    lambda value: value is None or isinstance(value, dict) or str(value) == "balanced",
+    "a dict, 'balanced' or None",
+)
 ANYTHING = Constraint(lambda value: True, "anything")
-ONE_SCORE = optional(
+SCORING = optional(
     Constraint(
         lambda value: isinstance(value, str) or callable(value),
         "one score, its name or a function,",
@@ -160,13 +159,10 @@ VERBOSE = Constraint(
 )
 
 
-# --- Labels of classes as -1 and +1, for functions that are no estimators -------------
-
-
 def signs_of_labels(y: Any) -> np.ndarray:
     """Labels as -1 and +1, in a column for each of more than two classes.
 
-    Of two classes the second is +1, in sorted order.
+    Of two classes, the second in sorted order is +1.
     """
     check_unmasked("y", y)
     labels = np.asarray(y)
@@ -175,11 +171,11 @@ def signs_of_labels(y: Any) -> np.ndarray:
     try:
         classes = np.unique(labels)
     except TypeError as error:
-        kinds = sorted({type(one).__name__ for one in labels.ravel()})
+        kinds = sorted({type(label).__name__ for label in labels.ravel()})
         raise ValueError(
             f"y must have labels of one type, got {' and '.join(kinds)}."
         ) from error
-    # Of measured numbers each would be a class.
+    # Otherwise each value of a continuous target would be a class.
     check_classification_targets(labels)
     if classes.size < 2:
         raise ValueError(f"y must have two classes or more, got {classes.size}.")

@@ -24,8 +24,6 @@ from .parameters import signs_of_labels
 
 # Relative improvements below this count as none.
 SAME = 1e-9
-# Options of ``solve`` that a path takes; the others are its own, or not for users.
-TAKEN = set(SolveOptions.names()) - {"proof", "part_sizes", "search_share"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +172,9 @@ def frugal_path(
     for name in ("warm", "initial_support"):
         if name in options:
             raise ValueError(f"{name} is set by the path itself; do not pass it.")
-    for name in options.keys() - TAKEN:
+    # Internal options of solve are not for users.
+    options_of_solve = {*SolveOptions.names()} - {"proof", "part_sizes", "search_share"}
+    for name in options.keys() - options_of_solve:
         raise TypeError(f"frugal_path got {name!r}, which solve does not take.")
     chosen = SolveOptions(method=method, **options)
     check_limits(0.0, total_time_limit, None)
@@ -187,7 +187,7 @@ def frugal_path(
         row.spread()
         rows.append(row)
     results = [row.results for row in rows]
-    objectives = np.array([[one.objective for one in row] for row in results])
+    objectives = np.array([[result.objective for result in row] for row in results])
     bounds = np.array([row.bounds for row in rows])
     return FrugalPath(
         budgets, weights, objectives, spread_bounds(bounds), results, features.names
@@ -224,24 +224,21 @@ class _Clock:
     """Divides the time of a path among its cells."""
 
     def __init__(self, time_limit: float | None, n_cells: int):
-        self._end = None if time_limit is None else time.perf_counter() + time_limit
-        self._n_left = n_cells
+        self._end = np.inf if time_limit is None else time.perf_counter() + time_limit
+        self._n_remaining = n_cells
 
-    def share(self, given: float | None) -> float | None:
+    def share(self, limit: float | None) -> float | None:
         """The time limit of the next cell, which may have one of its own."""
-        if self._end is None:
-            return given
-        share = self._left(self._end) / max(1, self._n_left)
-        self._n_left -= 1
-        return share if given is None else min(given, share)
+        if self._end == np.inf:
+            return limit
+        share = self.seconds_left / max(1, self._n_remaining)
+        self._n_remaining -= 1
+        return share if limit is None else min(limit, share)
 
     @property
-    def is_over(self) -> bool:
-        """Whether no time is left for improvements."""
-        return self._end is not None and self._left(self._end) == 0.0
-
-    def _left(self, end: float) -> float:
-        return max(0.0, end - time.perf_counter())
+    def seconds_left(self) -> float:
+        """Seconds until the end; infinite without a limit."""
+        return max(0.0, self._end - time.perf_counter())
 
 
 class _Row:
@@ -269,7 +266,7 @@ class _Row:
         self.bounds: list[float] = []
 
     def ascend(self, before: list[Result]) -> None:
-        """From small budgets to large ones, also starting from the previous C."""
+        """Solve from small budgets to large ones, also starting from the previous C."""
         for t, problem in enumerate(self._problems):
             other = before[t] if before else None
             options = replace(
@@ -283,7 +280,7 @@ class _Row:
             self.bounds.append(result.lower_bound)
 
     def descend(self) -> None:
-        """From large budgets to small ones: descend from the larger supports."""
+        """Descend from large budgets to small ones, from the larger supports."""
         for t in range(len(self.results) - 2, -1, -1):
             self._try_from(t, self.results[t + 1])
 
@@ -293,13 +290,13 @@ class _Row:
             smaller = self.results[t - 1]
             if smaller.objective < self.results[t].objective * (1 - SAME):
                 self._try_from(t, smaller)
-            # Without features that hardly matter, a run may end a millionth above.
+            # A run that drops features of tiny weight may end a millionth above.
             if smaller.objective < self.results[t].objective * (1 - SAME):
                 self.results[t] = _with_model(self.results[t], smaller)
 
     def _try_from(self, t: int, neighbour: Result) -> None:
         """Descend once from a neighbour and keep the better result."""
-        if self._clock.is_over:
+        if self._clock.seconds_left == 0.0:
             return
         options = replace(
             self._options,
@@ -308,10 +305,10 @@ class _Row:
             method_options={"patience": 0},
             warm=neighbour,
         )
-        found = run_or_raise(self._problems[t], options)
-        self.bounds[t] = max(self.bounds[t], found.lower_bound)
-        if found.objective < self.results[t].objective * (1 - SAME):
-            self.results[t] = found
+        result = run_or_raise(self._problems[t], options)
+        self.bounds[t] = max(self.bounds[t], result.lower_bound)
+        if result.objective < self.results[t].objective * (1 - SAME):
+            self.results[t] = result
 
 
 def _with_model(result: Result, better: Result) -> Result:

@@ -52,10 +52,10 @@ class Scoring(Protocol):
 
 
 class BalancedAccuracy:
-    """The mean over the classes of the share that is right, with weights of samples.
+    """The mean over the classes of the fraction of their samples predicted correctly.
 
-    A constant model scores one over their number, however rare a class is. A class
-    without test samples does not count.
+    Samples are weighted. A constant model scores one over the number of classes,
+    however rare a class is. A class without test samples does not count.
     """
 
     def score(
@@ -67,25 +67,25 @@ class BalancedAccuracy:
     ) -> float:
         """The balanced accuracy of a model."""
         truth = test.codes
-        right, weight = (
-            model.predict(test.data) == truth,
-            _some_weight(test.sample_weight),
-        )
-        kinds = [truth == k for k in np.unique(truth)[::-1]]
+        is_right, weights = model.predict(test.data) == truth, test.sample_weight
+        if not weights.any():
+            # All test samples have weight zero, and count equally.
+            weights = np.ones(weights.shape)
+        masks = [truth == k for k in np.unique(truth)[::-1]]
         shares = [
-            np.average(right[kind], weights=weight[kind])
-            for kind in kinds
-            if weight[kind].any()
+            np.average(is_right[mask], weights=weights[mask])
+            for mask in masks
+            if weights[mask].any()
         ]
         return float(np.mean(shares))
 
     def try_out(self, test: Samples, params: dict[str, Any]) -> None:
-        """There is always a balanced accuracy."""
+        """Nothing to refuse: every model has a balanced accuracy."""
 
 
 @dataclass(frozen=True)
 class ByScorer:
-    """A scorer of scikit-learn, which is given a fitted classifier.
+    """A scorer of scikit-learn, called with a fitted classifier.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class ByScorer:
         test: Samples,
         params: dict[str, Any],
     ) -> Any:
-        """The value of the scorer."""
+        """The return value of the scorer."""
         estimator = self._estimator(model, settings)
         try:
             return self.scorer(estimator, test.X, test.y, **params)
@@ -166,9 +166,8 @@ class ByScorer:
             ) from error
 
     def _estimator(self, model: Linear, settings: dict[str, Any]) -> FrugalSVC:
-        """A fitted classifier."""
-        made = type(self.template)
-        estimator = made(**(self.template.get_params() | settings))
+        """A fitted classifier with the weights of a model."""
+        estimator = type(self.template)(**(self.template.get_params() | settings))
         estimator.coef_ = np.atleast_2d(model.coef)
         estimator.intercept_ = np.atleast_1d(model.intercept)
         estimator.classes_ = self.classes
@@ -184,40 +183,28 @@ def chance_scores(
 ) -> tuple[float, ...]:
     """The scores of the models that predict one class for every sample.
 
-    Not a number for scorers that such a model does not suit.
+    NaN if the scorer fails on such a model.
     """
     shape = test.signs.shape[1:]
-    found = []
+    scores = []
     for intercept in np.eye(*shape) if shape else (-1.0, 1.0):
         model = Linear(np.zeros((*shape, test.data.shape[1])), intercept)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found.append(scoring.score(model, {"max_features": 0}, test, params))
+                scores.append(scoring.score(model, {"max_features": 0}, test, params))
         except Exception:
-            found.append(np.nan)
-    return tuple(found)
+            scores.append(np.nan)
+    return tuple(scores)
 
 
-def _some_weight(weights: np.ndarray) -> np.ndarray:
-    # If all samples of a part have weight zero, they count equally.
-    return weights if weights.any() else np.ones(weights.shape)
-
-
-def takes_sample_weight(scorer: Scorer) -> bool:
-    """Whether a scorer can be given weights of the samples."""
-    # Scorers of make_scorer accept weights, but their metric may not.
-    metric = getattr(scorer, "_score_func", scorer)
-    return "sample_weight" in inspect.signature(metric).parameters
-
-
-# --- What a choice by cross-validation is scored by, with metadata routing ------------
+# --- Base of a choice by cross-validation, with metadata routing ----------------------
 
 
 class ScoredChoice(BudgetedClassifier):
     """Base of classifiers with parameters ``cv`` and ``scoring``.
 
-    What else ``fit`` takes goes to the splitter and the scorer.
+    Extra parameters of ``fit`` go to the splitter and the scorer.
     """
 
     cv: Any
@@ -271,25 +258,26 @@ class ScoredChoice(BudgetedClassifier):
     ) -> dict[str, dict[str, Any]]:
         """Extra parameters of the splitter and the scorer."""
         scorer = self._scorer()
-        given = {name: value for name, value in params.items() if value is not None}
+        metadata = {name: value for name, value in params.items() if value is not None}
         if sklearn.get_config()["enable_metadata_routing"]:
             if sample_weight is not None:
-                given["sample_weight"] = sample_weight
-            routed = process_routing(self, "fit", **given)
+                metadata["sample_weight"] = sample_weight
+            routed = process_routing(self, "fit", **metadata)
             score = {} if scorer is None else dict(routed.scorer.score)
             return {"split": dict(routed.splitter.split), "score": score}
-        for name in given:
+        for name in metadata:
             if name != "groups":
                 raise TypeError(
                     f"fit got {name!r}; it takes sample_weight and groups, and other "
                     "metadata with sklearn.set_config(enable_metadata_routing=True)."
                 )
         score = {}
-        if sample_weight is not None and scorer is not None:
-            score = {"sample_weight": sample_weight}
-        if scorer is not None and not takes_sample_weight(scorer):
-            score = {}
-        return {"split": given, "score": score}
+        if scorer is not None and sample_weight is not None:
+            # Scorers of make_scorer accept weights, but their metric may not.
+            metric = getattr(scorer, "_score_func", scorer)
+            if "sample_weight" in inspect.signature(metric).parameters:
+                score = {"sample_weight": sample_weight}
+        return {"split": metadata, "score": score}
 
 
 def part_of(params: dict[str, Any], samples: np.ndarray) -> dict[str, Any]:

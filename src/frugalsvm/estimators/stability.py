@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..run.words import quote
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 from .fitted import open_fitted
+from .parameters import integer
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,8 +198,8 @@ def stability_selection(
     feature_groups, signs : default=None
         As in :class:`~frugalsvm.FrugalSVC`, about the columns of X: the last step is
         given them if it has parameters of these names, and groups are counted instead
-        of columns. Columns must keep their places until then, or be given by name. By
-        default, those of the estimator.
+        of columns. Columns must keep their positions until then, or be given by name.
+        By default, those of the estimator.
     n_jobs : int, default=None
         Processes, as in joblib. The result does not depend on it if the estimator is
         deterministic.
@@ -228,12 +229,11 @@ def stability_selection(
     >>> from frugalsvm import FrugalSVC, stability_selection
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = make_pipeline(StandardScaler(), FrugalSVC(3, method="swap"))
-    >>> found = stability_selection(model, X, y, n_pairs=5, random_state=0)
-    >>> found.frequencies.shape
+    >>> selection = stability_selection(model, X, y, n_pairs=5, random_state=0)
+    >>> selection.frequencies.shape
     (30,)
     """
-    if not isinstance(n_pairs, Integral) or isinstance(n_pairs, bool) or n_pairs < 1:
-        raise ValueError(f"n_pairs must be an integer >= 1, got {n_pairs!r}.")
+    integer(1).check("n_pairs", n_pairs)
     X, y = indexable(X, y)
     estimator, taken = _with_parameters(
         clone(estimator), {"feature_groups": feature_groups, "signs": signs}
@@ -253,40 +253,36 @@ def stability_selection(
             for half, seed in zip(halves, seeds, strict=True)
         )
     if not features.are_columns:
-        used = [_of_groups(features, mask) for mask, _, _ in fits]
-        return StabilitySelection(np.array(used), features.names)
-    own = [groups for _, _, groups in fits]
-    if own[0] is not None:
+        numbers = np.arange(features.n_features)
+        masks = [np.isin(numbers, features.features_of(mask)) for mask, _, _ in fits]
+        return StabilitySelection(np.array(masks), features.names)
+    if fits[0][2] is not None:
         # A half-sample that lacks a category may have other groups.
-        names = list(dict.fromkeys(name for one in own for name in one or ()))
-        used = [[(one or {}).get(name, False) for name in names] for one in own]
-        return StabilitySelection(np.array(used), names)
+        groups = [selected or {} for _, _, selected in fits]
+        names = list(dict.fromkeys(name for selected in groups for name in selected))
+        rows = [[selected.get(name, False) for name in names] for selected in groups]
+        return StabilitySelection(np.array(rows), names)
     return StabilitySelection(np.array([mask for mask, _, _ in fits]), fits[0][1])
 
 
-def _of_groups(features: FeatureGroups, mask: np.ndarray) -> np.ndarray:
-    """Which groups have a column in a mask."""
-    return np.isin(np.arange(features.n_features), features.used(mask))
-
-
 def _with_parameters(
-    estimator: Any, given: dict[str, Any]
+    estimator: Any, parameters: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Give the last step of an estimator what it takes, and say what that is."""
+    """Set parameters of the last step of an estimator; return those that it has."""
     last, prefix = estimator, ""
     while hasattr(last, "steps"):
         name, last = last.steps[-1]
         prefix += f"{name}__"
-    known = last.get_params(deep=False)
-    if given["signs"] is not None and "signs" not in known:
+    accepted = last.get_params(deep=False)
+    if parameters["signs"] is not None and "signs" not in accepted:
         raise ValueError(
             f"signs needs an estimator that takes them, such as FrugalSVC, but "
             f"{type(last).__name__} does not."
         )
     taken = {
         name: value
-        for name, value in given.items()
-        if value is not None and name in known
+        for name, value in parameters.items()
+        if value is not None and name in accepted
     }
     if taken:
         estimator.set_params(**{prefix + name: taken[name] for name in taken})
@@ -313,10 +309,10 @@ def _complementary(
 
 
 def _fit(
-    shared: Shared[tuple[Any, Any]], own: tuple[Any, np.ndarray]
+    shared: Shared[tuple[Any, Any]], task: tuple[Any, np.ndarray]
 ) -> tuple[np.ndarray, list[str], dict[Any, bool] | None]:
-    """Mask of the selected columns, the names of all, and which groups are used."""
-    (X, y), (estimator, half) = shared.value, own
+    """Mask of the selected columns, the names of all, and the groups in use."""
+    (X, y), (estimator, half) = shared.value, task
     fitted = open_fitted(estimator.fit(_rows(X, half), _rows(y, half)))
     return fitted.column_support(), fitted.column_names, fitted.group_support()
 
@@ -329,7 +325,7 @@ def _rows(table: Any, rows: np.ndarray) -> Any:
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
-    """Seeds for every ``random_state`` that is None."""
+    """The estimator with a seed for every ``random_state`` that is None."""
     names = [
         name
         for name, value in sorted(estimator.get_params(deep=True).items())

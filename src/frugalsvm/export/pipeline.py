@@ -113,8 +113,8 @@ def read_estimator(
     groups = getattr(fitted.last, "_groups", None)
     is_used = (coef != 0).any(axis=0)
     if groups is not None:
-        # All features of a group, so that no category of a variable is missing.
-        is_used[groups.columns_of(groups.used(is_used))] = True
+        # All features of a group, so that none of a variable's categories is missing.
+        is_used[groups.columns_of(groups.features_of(is_used))] = True
     # Sorted by the columns of the table.
     selected = sorted(np.flatnonzero(is_used).tolist(), key=lambda j: terms[j].column)
     names = [terms[j].name for j in selected]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from ...estimators import parameters as constraints
+from ...estimators import parameters
 from ...estimators.base import BinaryLinearClassifier, all_or_nothing
 from ...estimators.parameters import Constraint, check_parameters
 from ...kernels.bounds import repair_dual
@@ -274,11 +274,11 @@ class ElasticNetSVC(BinaryLinearClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "alpha": constraints.NOT_NEGATIVE,
-        "C": constraints.POSITIVE,
-        "tol": constraints.POSITIVE,
-        "class_weight": constraints.CLASS_WEIGHT,
-        "fit_intercept": constraints.BOOLEAN,
+        "alpha": parameters.NOT_NEGATIVE,
+        "C": parameters.POSITIVE,
+        "tol": parameters.POSITIVE,
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
     }
 
     def __init__(
@@ -324,7 +324,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
             self.n_iter_ = max(1, solution.programs)
             data = np.asarray(X, dtype=np.float64)
             weights = np.ones(len(data)) if sample_weight is None else sample_weight
-            self._keep_moments(data, np.asarray(weights, dtype=np.float64))
+            self._set_moments(data, np.asarray(weights, dtype=np.float64))
         return self
 
     def _path(
@@ -337,7 +337,7 @@ class ElasticNetSVC(BinaryLinearClassifier):
         """Solutions for alphas in decreasing order."""
         check_parameters(self)
         for alpha in alphas:
-            constraints.NOT_NEGATIVE.check("alpha", alpha)
+            parameters.NOT_NEGATIVE.check("alpha", alpha)
         require_solver(self, "clarabel")
         data, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._encode(labels)

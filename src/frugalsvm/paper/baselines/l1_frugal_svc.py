@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ...estimators import parameters as constraints
+from ...estimators import parameters
 from ...estimators.base import (
     BinaryLinearClassifier,
     all_or_nothing,
@@ -122,15 +122,15 @@ class L1FrugalSVC(BinaryLinearClassifier):
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "max_features": constraints.optional(constraints.integer(0)),
-        "C": constraints.POSITIVE,
-        "method": constraints.one_of(METHODS),
-        "rho": constraints.integer(1),
-        "gap_tol": constraints.NOT_NEGATIVE,
-        "time_limit": constraints.optional(constraints.POSITIVE),
-        "subproblem_time_limit": constraints.optional(constraints.POSITIVE),
-        "class_weight": constraints.CLASS_WEIGHT,
-        "fit_intercept": constraints.BOOLEAN,
+        "max_features": parameters.optional(parameters.integer(0)),
+        "C": parameters.POSITIVE,
+        "method": parameters.one_of(METHODS),
+        "rho": parameters.integer(1),
+        "gap_tol": parameters.NOT_NEGATIVE,
+        "time_limit": parameters.optional(parameters.POSITIVE),
+        "subproblem_time_limit": parameters.optional(parameters.POSITIVE),
+        "class_weight": parameters.CLASS_WEIGHT,
+        "fit_intercept": parameters.BOOLEAN,
     }
 
     def __init__(
@@ -200,7 +200,7 @@ class L1FrugalSVC(BinaryLinearClassifier):
             self.coef_ = np.zeros((1, problem.n_features))
             self.coef_[0, solution.support] = solution.w
             self.intercept_ = np.array([solution.b])
-            self._keep_moments(
+            self._set_moments(
                 data, check_sample_weight(sample_weight, data) * (weights > 0)
             )
             self.objective_ = solution.objective
