@@ -11,8 +11,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from frugalsvm import FrugalSVC, FrugalSVCCV
 from frugalsvm.paper.baselines import ElasticNetSVC, L1FrugalSVC
+from tests.markup import EVIL
 from tests.reference import random_data
-from tests.run.test_markup import EVIL
 
 NAMES = [EVIL, "b", "c", "d", "e", "f"]
 
