@@ -5,9 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from frugalsvm.cli.app import app
+from tests.commands import command
 
 N = 80
 
@@ -59,13 +58,10 @@ def fitted(tmp_path_factory):
     """A folder with data, a model and its proof."""
     folder = tmp_path_factory.mktemp("fitted")
     path = write_csv(folder / "data.csv", columns())
-    done = CliRunner().invoke(
-        app,
-        [
-            "fit", path, "-t", "state", "-k", "3", "--positive", "sick", "--folds", "3",
-            "--effort", "fast", "--model", str(folder / "model.json"),
-            "--certificate", str(folder / "proof.npz"), "--calibrate",
-        ],
+    done = command(
+        "fit", path, "-t", "state", "-k", "3", "--positive", "sick", "--folds", "3",
+        "--effort", "fast", "--model", folder / "model.json",
+        "--certificate", folder / "proof.npz", "--calibrate",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     return folder
@@ -75,9 +71,9 @@ def fitted(tmp_path_factory):
 def run():
     """Run a command; return its result, and check the exit code."""
 
-    def invoke(*arguments, code=0, stdin=None):
-        done = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
-        assert done.exit_code == code, (done.exit_code, done.output, done.exception)
+    def invoke(*arguments, code=0, stdin=""):
+        done = command(*arguments, stdin=stdin)
+        assert done.exit_code == code, (done.exit_code, done.output)
         return done
 
     return invoke

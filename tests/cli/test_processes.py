@@ -80,8 +80,8 @@ def test_bad_usage_is_one_line_and_one_object(arguments, words):
 
 
 def test_ctrl_c_while_loading_is_no_traceback(monkeypatch, capsys):
-    from frugalsvm.__main__ import main
     from frugalsvm.cli import entry
+    from tests.commands import main
 
     def interrupted(arguments):
         raise KeyboardInterrupt
