@@ -1,5 +1,6 @@
 """Small files, and commands run in this process."""
 
+import contextlib
 import csv
 import json
 
@@ -41,10 +42,10 @@ def write_csv(path, table, **options):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path):
     """An empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with contextlib.chdir(tmp_path):
+        yield tmp_path
 
 
 @pytest.fixture

@@ -49,13 +49,10 @@ def test_a_path_fits_a_terminal_of_80_columns(run, folder, monkeypatch):
         assert f"+{name}" in changes
 
 
-def test_ctrl_c_leaves_the_path_on_all_rows(run_json, data, folder, monkeypatch):
+def test_ctrl_c_leaves_the_path_on_all_rows(run_json, data, folder, ctrl_c_at):
     from frugalsvm.cli.path import FoldPath
 
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(FoldPath, "run", interrupted)
+    ctrl_c_at(FoldPath, "run")
     options = ("-t", "state", "--budgets", "1-2", "--report", "path.html")
     found = run_json("path", data, *options, code=130)
     assert found["interrupted"]
@@ -264,10 +261,11 @@ def test_info(run, run_json):
 def test_warmup(run_json, monkeypatch):
     from frugalsvm.cli import all_kernels as warmup
 
-    done = warmup.Warmup(1, 2, 3.0, ("somewhere",))
-    monkeypatch.setattr(warmup, "warmup", lambda: done)
+    folders = iter([("somewhere",), ()])
+    monkeypatch.setattr(
+        warmup, "warmup", lambda: warmup.Warmup(1, 2, 3.0, next(folders))
+    )
     assert run_json("warmup")["folders"] == ["somewhere"]
-    monkeypatch.setattr(warmup, "warmup", lambda: warmup.Warmup(1, 2, 3.0, ()))
     run_json("warmup", code=1)
 
 

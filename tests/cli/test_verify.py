@@ -184,12 +184,14 @@ def with_levels(fitted, folder, levels, **arrays):
     for one in content["columns"]:
         if one["name"] == "colour":
             one["levels"], one["fill"] = levels, None
-    names = [
-        name if column["kind"] == "number" else f"{name}={level}"
-        for column in content["columns"]
-        for name in [column["name"]]
-        for level in column.get("levels", [""])
-    ]
+    names = []
+    for column in content["columns"]:
+        if column["kind"] == "number":
+            names.append(column["name"])
+        else:
+            # The first of two categories is zero.
+            known = column["levels"][len(column["levels"]) == 2 :]
+            names += [f"{column['name']}={level}" for level in known]
     content |= {"features": names, "means": [0.0] * len(names)}
     content |= {"scales": [1.0] * len(names)}
     alone = {"costs": np.ones(len(names)), "groups": np.arange(len(names))}
