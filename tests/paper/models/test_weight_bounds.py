@@ -16,13 +16,13 @@ from frugalsvm.paper.models import (
     dscomp,
     weight_bounds,
 )
-from frugalsvm.paper.models import bound_problem as programs_module
 from tests.paper.models.instances import SMALL, cancer_problem, random_problem
 from tests.reference import brute_force, random_data, supports
 
 FORMS = ("tight", "printed")
 # The package exports a function of the same name.
 weights_module = import_module("frugalsvm.paper.models.weight_bounds")
+programs_module = import_module("frugalsvm.paper.models.bound_problem")
 
 
 def solutions(problem, limit):
@@ -129,7 +129,6 @@ def test_a_small_working_set_gives_the_same_m(monkeypatch):
     reference = weight_bounds(problem, objective, max_programs=None)
     monkeypatch.setattr(weights_module, "MANY_FEATURES", 10)
     monkeypatch.setattr(programs_module, "FIRST_SIZE", 5)
-    monkeypatch.setattr(programs_module, "GROWTH", 3)
     grown = weight_bounds(problem, objective, max_programs=None)
     assert grown.settled
     np.testing.assert_allclose(grown.M, reference.M, rtol=1e-4)
