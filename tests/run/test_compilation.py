@@ -27,24 +27,30 @@ def problem(monkeypatch):
     return Problem(X, y, max_features=2)
 
 
-def test_a_method_is_warmed_up_once(problem, monkeypatch):
+@pytest.fixture
+def rehearse(monkeypatch):
+    """A function that replaces the rehearsal of a method."""
+    return lambda function: monkeypatch.setattr(solver, "rehearse", function)
+
+
+def test_a_method_is_warmed_up_once(problem, rehearse):
     warmed_up = []
-    monkeypatch.setattr(solver, "rehearse", lambda *args: warmed_up.append(args[0]))
+    rehearse(lambda *args: warmed_up.append(args[0]))
     for method in ("swap", "auto", "swap"):
         solve(problem, method=method)
     assert warmed_up == ["swap", "auto"]
 
 
-def test_compiling_is_not_the_users_time(problem, monkeypatch):
-    monkeypatch.setattr(solver, "rehearse", lambda *_: time.sleep(1.5))
+def test_compiling_is_not_the_users_time(problem, rehearse):
+    rehearse(lambda *_: time.sleep(1.5))
     result = solve(problem, time_limit=1.0)
     assert result.status == "optimal"
     assert result.seconds < 1.0
 
 
-def test_long_compilation_is_announced_once(problem, monkeypatch, caplog):
+def test_long_compilation_is_announced_once(problem, rehearse, monkeypatch, caplog):
     monkeypatch.setattr(compilation, "LOADING", 0.1)
-    monkeypatch.setattr(solver, "rehearse", lambda *_: time.sleep(0.5))
+    rehearse(lambda *_: time.sleep(0.5))
     solve(problem)
     solve(problem)
     said = [text for text in caplog.messages if "compiling" in text]
@@ -82,20 +88,19 @@ def warm_ups(tmp_path, monkeypatch):
     return importlib.import_module("warm_ups")
 
 
-def test_a_second_process_compiles_beside(warm_ups, tmp_path, monkeypatch):
-    monkeypatch.setattr(compilation, "_has_idle_core", lambda: True)
+def test_a_second_process_compiles_beside_if_a_core_is_idle(
+    warm_ups, tmp_path, monkeypatch
+):
+    idle = iter([False, True])
+    monkeypatch.setattr(compilation, "_has_idle_core", lambda: next(idle))
+    compilation.compile_beside(warm_ups.write)
+    assert compilation._second_process is None
     compilation.compile_beside(warm_ups.write)
     first = compilation._second_process
     assert first.wait(60) == 0
     assert (tmp_path / "written").exists()
     compilation.compile_beside(warm_ups.write)
     assert compilation._second_process is first
-
-
-def test_without_an_idle_core_there_is_no_second_process(warm_ups, monkeypatch):
-    monkeypatch.setattr(compilation, "_has_idle_core", lambda: False)
-    compilation.compile_beside(warm_ups.write)
-    assert compilation._second_process is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are looked up differently there")
@@ -119,7 +124,7 @@ def test_the_second_process_ends_with_the_first(warm_ups, tmp_path):
     pytest.fail("it is still running")
 
 
-def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
+def test_ctrl_c_while_compiling_is_raised_at_once(problem, rehearse):
     ended = threading.Event()
     begun = threading.Event()
 
@@ -132,7 +137,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr(solver, "rehearse", warm_up)
+    rehearse(warm_up)
 
     def press():
         begun.wait()
