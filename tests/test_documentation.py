@@ -70,9 +70,9 @@ def stable_lines(text):
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def elsewhere(tmp_path):
+    with contextlib.chdir(tmp_path):
+        yield tmp_path
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import builtins
 import os
 import re
 import sys
@@ -251,16 +250,8 @@ def test_a_missing_folder_is_an_error(tmp_path):
         write_report(samples.bare(), tmp_path / "nowhere" / "report.html")
 
 
-def test_without_jinja_the_error_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def refuse(name, *arguments):
-        if name.startswith("jinja2"):
-            raise ImportError(name)
-        return real(name, *arguments)
-
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr(builtins, "__import__", refuse)
+def test_without_jinja_the_error_says_what_to_install(uninstall):
+    uninstall("jinja2")
     with pytest.raises(ImportError, match=r"frugalsvm\[cli\]"):
         render(samples.bare())
 
