@@ -165,8 +165,7 @@ def test_bad_arguments(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_missing_data_files(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_missing_data_files(tmp_path, empty_cache, capsys):
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
     assert "german.csv.gz" in capsys.readouterr().err

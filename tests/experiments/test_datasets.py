@@ -18,10 +18,9 @@ DATA = os.environ.get("FRUGALSVM_DATA")
 
 
 @pytest.fixture(autouse=True)
-def places(monkeypatch, tmp_path):
+def places(monkeypatch, tmp_path, empty_cache):
     """An empty folder and an empty cache."""
     monkeypatch.setenv("FRUGALSVM_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return tmp_path
 
