@@ -31,6 +31,22 @@ def uninstall(monkeypatch):
 
 
 @pytest.fixture
+def set_width(monkeypatch):
+    """A function that sets the width of the terminal."""
+    return lambda columns: monkeypatch.setenv("COLUMNS", str(columns))
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Files can be opened, but what is written is not kept."""
+
+    def full(_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+
+
+@pytest.fixture
 def ctrl_c_at(monkeypatch):
     """A function; from its call on, Ctrl-C is pressed when another one is called."""
 

@@ -219,16 +219,13 @@ def test_lengths_are_checked():
 # --- files ---------------------------------------------------------------------------
 
 
-def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_report_is_written_whole_or_not_at_all(tmp_path, request):
     file = tmp_path / "report.html"
     write_report(samples.bare(), file)
     before = file.read_text("utf-8")
     assert before == render(samples.bare())
 
-    def fail(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(os, "replace", fail)
+    request.getfixturevalue("full_disk")
     with pytest.raises(OSError, match="no space"):
         write_report(samples.whole(), file)
     assert file.read_text("utf-8") == before

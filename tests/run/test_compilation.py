@@ -19,10 +19,15 @@ from tests.reference import random_data
 
 
 @pytest.fixture
-def problem(monkeypatch):
-    """A problem, in a process that has warmed up nothing yet."""
-    monkeypatch.setattr(compilation, "_ready", set())
-    monkeypatch.setattr(compilation, "_has_announced", False)
+def fresh(monkeypatch):
+    """As in a process that has warmed up nothing and has started no other."""
+    state = {"_ready": set(), "_has_announced": False, "_second_process": None}
+    for name, value in state.items():
+        monkeypatch.setattr(compilation, name, value)
+
+
+@pytest.fixture
+def problem(fresh):
     X, y = random_data(np.random.default_rng(0), 20, 5)
     return Problem(X, y, max_features=2)
 
@@ -79,12 +84,11 @@ def sleep(stop):
 
 
 @pytest.fixture
-def warm_ups(tmp_path, monkeypatch):
-    """A module that a second process can import, and no second process yet."""
+def warm_ups(tmp_path, fresh, monkeypatch):
+    """A module that a second process can import."""
     (tmp_path / "warm_ups.py").write_text(WARM_UP)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(compilation, "_second_process", None)
     return importlib.import_module("warm_ups")
 
 
