@@ -25,6 +25,36 @@ def random_data(rng, m, n, *, separable=False, integer=False):
     return X, y
 
 
+def random_alpha(rng, C):
+    """Dual points of many kinds: interior, at bounds, tiny, huge, outside, broken."""
+    m = C.shape[0]
+    kind = rng.integers(7)
+    alpha = rng.uniform(0, 1, m) * C
+    if kind == 1:
+        alpha = np.where(rng.random(m) < 0.5, C, 0.0)
+    elif kind == 2:
+        alpha *= 1e-14
+    elif kind == 3:
+        alpha *= 10.0 ** rng.uniform(-16, 2, m)
+    elif kind == 4:
+        alpha = rng.normal(size=m) * C * 3
+    elif kind == 5:
+        alpha[rng.integers(m)] = np.nan
+    elif kind == 6:
+        alpha = np.zeros(m)
+    return alpha
+
+
+def rare(n=400, share=0.05, seed=0, n_features=12):
+    """Few positives that no SVM with a small C finds worth the weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    y = -np.ones(n)
+    y[: int(share * n)] = 1.0
+    X[y > 0, :2] += 0.5
+    return X, y
+
+
 def signed_rows(X, y):
     return np.ascontiguousarray((X * y[:, None]).T)
 
@@ -135,7 +165,7 @@ def supports(problem):
                 yield support
 
 
-def brute_force(problem, tol=1e-10):
+def brute_force(problem, tol=1e-10, values_of=None):
     """Smallest objective over all supports, and a support that attains it.
 
     Our solver proposes points only, and Clarabel does for groups of columns and signs.
@@ -143,7 +173,7 @@ def brute_force(problem, tol=1e-10):
     value; Clarabel solves the best support and some others once more.
     """
     tried = list(supports(problem))
-    values, bounds = evaluate(problem, tried, tol)
+    values, bounds = (values_of or evaluate)(problem, tried, tol)
     winner = values.argmin()
     best = values[winner]
     # Margins near one are rounded.

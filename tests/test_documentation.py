@@ -70,9 +70,9 @@ def stable_lines(text):
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def elsewhere(tmp_path):
+    with contextlib.chdir(tmp_path):
+        yield tmp_path
 
 
 @pytest.fixture
@@ -170,9 +170,9 @@ def test_pages_that_show_what_their_code_prints(name, elsewhere):
         assert stable_lines(run(code, names)) == stable_lines(said)
 
 
-def test_ten_minutes_on_the_command_line(table, monkeypatch):
+def test_ten_minutes_on_the_command_line(table, set_width):
     pytest.importorskip("typer")
-    monkeypatch.setenv("COLUMNS", "100")
+    set_width(100)
     n_commands = 0
     for block in directives(PAGES["start/command_line"], "console"):
         for part in block.split("$ ")[1:]:

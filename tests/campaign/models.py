@@ -63,11 +63,11 @@ def run(unit: Unit) -> Tally:
     return tally
 
 
-def files(rng, place: Unit, tally: Tally) -> None:
+def files(rng, place: Unit, tally: Tally, load=PortableModel.from_json) -> None:
     """A model.json that was changed."""
     text = _forged(rng, _model(rng).to_json())
     try:
-        model = PortableModel.from_json(text)
+        model = load(text)
     except InvalidModel as error:
         tally.count(SECTION, "files", "refused")
         if len(str(error)) > 5000:

@@ -74,7 +74,7 @@ def run(unit: Unit) -> Tally:
 # --- numbers -------------------------------------------------------------------------
 
 
-def numbers(rng, folder: Path, place: Unit, tally: Tally) -> None:
+def numbers(rng, folder: Path, place: Unit, tally: Tally, read=read_table) -> None:
     """Columns of numbers in one country's format, with other columns beside them."""
     decimal, group = FORMATS[rng.integers(len(FORMATS))]
     digits = int(rng.integers(0, 5))
@@ -92,7 +92,7 @@ def numbers(rng, folder: Path, place: Unit, tally: Tally) -> None:
     columns |= _beside(rng, n, decimal)
     path = folder / "data.csv"
     _write(path, columns, separator)
-    found = read_table(path)
+    found = read(path)
     for name, values in truth.items():
         column = found.columns[name]
         if isinstance(column, Numbers):
@@ -222,7 +222,7 @@ def pretended(rng, folder: Path, place: Unit, tally: Tally) -> None:
 # --- exports -------------------------------------------------------------------------
 
 
-def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
+def exported(rng, folder: Path, place: Unit, tally: Tally, predict=None) -> None:
     """Python and SQL agree with ``predict``, also for missing and odd values."""
     n, missing = 30, MODES[rng.integers(len(MODES))]
     padded = [" ", "\t", "\u00a0", ""]
@@ -240,14 +240,14 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
             table[name][:n_gaps] = [""] * n_gaps
     path = folder / "data.csv"
     _write(path, table)
-    read = read_table(path, as_text=["c"])
+    data = read_table(path, as_text=["c"])
     try:
-        plan = make_plan(read, "y", categorical=["c"])
+        plan = make_plan(data, "y", categorical=["c"])
     except TableError:
         tally.count(SECTION, "exported", "refused")
         return
     preparation = Preparation.fit(
-        read, plan, ("no", "yes"), missing=missing, min_level=int(rng.choice([1, 9]))
+        data, plan, ("no", "yes"), missing=missing, min_level=int(rng.choice([1, 9]))
     )
     weights = rng.normal(size=preparation.n_features)
     moments = np.column_stack([preparation.means, preparation.scales, weights])
@@ -270,7 +270,7 @@ def exported(rng, folder: Path, place: Unit, tally: Tally) -> None:
             "n": _some(rng, [None, 4.0, -7.0, 2.0**60]),
             "c": _some(rng, [None, "", "\t", *CELLS, *levels, f" {levels[0]}\t"]),
         }
-        told = _predicted(loaded, row, folder)
+        told = (predict or _predicted)(loaded, row, folder)
         said = code["predict"](row)
         base.execute("delete from t")
         base.execute("insert into t values (:x, :n, :c)", row)

@@ -95,21 +95,9 @@ def test_accurate_products_are_rounded_once(block, monkeypatch):
             )
 
 
-def test_accurate_products_take_blocks(monkeypatch):
-    sizes = []
-
-    def recorded(a, b):
-        sizes.append(a.size)
-        return _multiply(a, b)
-
-    monkeypatch.setattr(arithmetic, "_BLOCK", 20)
-    monkeypatch.setattr(arithmetic, "_multiply", recorded)
-    _accurate_product(np.ones((7, 10)), np.ones(10))
-    _accurate_product(np.ones((2, 30)), np.ones(30))
-    assert sizes == [20, 20, 20, 10, 30, 30]
-
-
-def test_blocks_are_neither_large_nor_single_rows(monkeypatch):
+def test_accurate_products_take_blocks_that_are_neither_large_nor_single_rows(
+    monkeypatch,
+):
     sizes = []
 
     def recorded(a, b):
@@ -120,6 +108,11 @@ def test_blocks_are_neither_large_nor_single_rows(monkeypatch):
     _accurate_product(np.ones((2**11, 2**9)), np.ones(2**9))
     # A few megabytes each: more would not be faster.
     assert 2**16 <= min(sizes) <= max(sizes) <= 2**19
+    sizes.clear()
+    monkeypatch.setattr(arithmetic, "_BLOCK", 20)
+    _accurate_product(np.ones((7, 10)), np.ones(10))
+    _accurate_product(np.ones((2, 30)), np.ones(30))
+    assert sizes == [20, 20, 20, 10, 30, 30]
 
 
 def test_sums_are_rounded_once():

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Certificate, InvalidCertificate, verify
-from frugalsvm.checker import objective_bound, table
+from frugalsvm.checker import objective_bound
 from frugalsvm.checker.columns import PLAIN, FeatureColumns, in_words
 from tests.campaign.layout import packed_points
 from tests.checker.forging import dual_points, sealed
@@ -108,14 +108,12 @@ def test_sections_that_say_nothing_change_nothing(problem):
 
 
 @pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_array])
-def test_large_tables_are_read_in_blocks(problem, make, monkeypatch):
+def test_large_tables_are_read_in_blocks(problem, make, blockwise):
     # Each sign keeps a weight at zero.
     problem = replace(problem, signs=np.array([0, 0, 1, 0, 0, 1, 0]))
     arrays = problem.certificate()
     whole = check(arrays, problem)
-    monkeypatch.setattr(table, "WHOLE", 0)
-    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
-    monkeypatch.setattr(table, "BLOCK", 70)
+    blockwise(70)
     proved = verify(arrays, make(problem.X), problem.y, **problem.expected())
     np.testing.assert_allclose(proved.lower_bound, whole.lower_bound, rtol=1e-12)
     assert proved.objective == whole.objective

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from frugalsvm import Certificate, InvalidCertificate, verify
-from frugalsvm.checker import Statement, save_arrays, table
+from frugalsvm.checker import Statement, save_arrays
 from frugalsvm.checker.arithmetic import length_bound, repair
 from frugalsvm.checker.machines import Machines
 from tests.campaign.layout import packed_points
@@ -177,16 +177,14 @@ def test_labels_of_any_kind_in_their_order(problem, arrays):
 
 @pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_array, sp.csc_matrix])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_large_tables_are_read_in_blocks(problem, make, intercept, monkeypatch):
+def test_large_tables_are_read_in_blocks(problem, make, intercept, blockwise):
     problem = replace(problem, intercept=intercept)
     few, proof = weightless(problem, [3])
     _, proof = few.with_refit(proof, 3.0)
     refit_weights = np.insert(proof["refit_weights"], 3, 0.0)
     proof = sealed(few.with_list(proof, [few.best]), refit_weights=refit_weights)
     whole = check(proof, problem)
-    monkeypatch.setattr(table, "WHOLE", 0)
-    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
-    monkeypatch.setattr(table, "BLOCK", 60)
+    blockwise(60)
     proved = verify(proof, make(problem.X), problem.y)
     np.testing.assert_allclose(proved.lower_bound, whole.lower_bound, rtol=1e-12)
     assert proved.objective == whole.objective

@@ -54,13 +54,13 @@ def test_a_bound_above_the_objective_is_a_contradiction(two_features, monkeypatc
     X, y = two_features
     honest = single_root(X, y, np.full(12, 0.1))
     verify(honest, X, y)
-    monkeypatch.setattr("frugalsvm.checker.ProofTree.smallest_bound", lambda self: 13.0)
+    objective = objective_bound(np.empty((0, 12)), y, np.ones(12), np.empty(0), 0.0)
+    bounds = iter([13.0, objective])
+    monkeypatch.setattr(
+        "frugalsvm.checker.ProofTree.smallest_bound", lambda self: next(bounds)
+    )
     with pytest.raises(InvalidCertificate, match=r"13.0 exceeds the objective"):
         verify(honest, X, y)
-    objective = objective_bound(np.empty((0, 12)), y, np.ones(12), np.empty(0), 0.0)
-    monkeypatch.setattr(
-        "frugalsvm.checker.ProofTree.smallest_bound", lambda self: objective
-    )
     assert verify(honest, X, y).gap == 0.0
 
 
@@ -141,9 +141,8 @@ def test_settings_of_numpy_do_not_matter(two_features):
         assert verify(single_root(X, y, np.full(12, 0.1)), X, y).lower_bound > 0
 
 
-def test_a_claim_above_the_objective_is_rejected_at_once(two_features, monkeypatch):
+def test_a_claim_above_the_objective_is_rejected(two_features):
     X, y = two_features
-    monkeypatch.setattr("frugalsvm.checker.ProofTree.smallest_bound", None)
     forged = single_root(X, y, np.full(12, 0.1), lower_bound=np.array(12.1))
     with pytest.raises(InvalidCertificate, match="above the objective"):
         verify(forged, X, y)
@@ -690,47 +689,46 @@ def test_a_claim_may_be_off_by_a_rounding(three_features):
         verify(sealed(honest, lower_bound=np.array(bound * (1 + 2e-9))), X, y)
 
 
-def test_accurate_products_are_a_last_resort(monkeypatch, three_features):
+@pytest.fixture
+def accurate(monkeypatch):
+    """For each computation of squared products so far, whether it was accurate."""
+    calls, squares = [], ProofData.squares
+
+    def recorded(self, alpha, accurate):
+        calls.append(accurate)
+        return squares(self, alpha, accurate)
+
+    monkeypatch.setattr(ProofData, "squares", recorded)
+    return calls
+
+
+def test_accurate_products_are_a_last_resort(accurate, three_features):
     X, y = three_features
     honest = single_root(X, y, np.full(12, 0.01))
     bound = verify(honest, X, y).lower_bound
-    used = []
-    original = ProofData.squares
-
-    def recorded(self, alpha, accurate):
-        used.append(accurate)
-        return original(self, alpha, accurate)
-
-    monkeypatch.setattr(ProofData, "squares", recorded)
+    accurate.clear()
     # What is claimed may be off by a rounding, so that this is proved by fast products.
     verify(sealed(honest, lower_bound=np.array(np.nextafter(bound, 1))), X, y)
-    assert used == [False]
-    used.clear()
+    assert accurate == [False]
+    accurate.clear()
     too_much = sealed(honest, lower_bound=np.array(bound * (1 + 2e-9)))
     with pytest.raises(InvalidCertificate, match="only"):
         verify(too_much, X, y)
-    assert used == [False, True]
+    assert accurate == [False, True]
 
 
-def test_a_claim_that_cannot_be_saved_costs_no_more_accurate_products(monkeypatch):
+def test_a_claim_that_cannot_be_saved_costs_no_more_accurate_products(accurate):
     """Once a leaf proves too little, nothing depends on the others."""
     X, y = random_data(np.random.default_rng(0), 30, 6)
     problem = Problem(X, y, C=1.0, max_features=3)
     result = solve(problem, method="branch-and-bound", certificate=True)
     arrays = dict(result.certificate.arrays)
     assert arrays["parent"].size > 5
-    used = []
-    original = ProofData.squares
-
-    def recorded(self, alpha, accurate):
-        used.append(accurate)
-        return original(self, alpha, accurate)
-
-    monkeypatch.setattr(ProofData, "squares", recorded)
+    accurate.clear()
     claim = sealed(arrays, lower_bound=arrays["objective"] * (1 - 1e-12))
     with pytest.raises(InvalidCertificate, match="lower_bound"):
         verify(claim, X, y)
-    assert sum(used) <= 2
+    assert sum(accurate) <= 2
 
 
 def test_accurate_products_prove_more():

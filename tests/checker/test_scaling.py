@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVCCV, InvalidCertificate, Problem, solve, verify
-from frugalsvm.checker import fingerprint, standard_units, table
+from frugalsvm.checker import fingerprint, standard_units
 from frugalsvm.checker.reading import checksum
 from frugalsvm.checker.table import DataMatrix
 from tests.checker.forging import sealed
@@ -51,10 +51,8 @@ def data():
 
 
 @pytest.fixture
-def blocks(monkeypatch):
-    monkeypatch.setattr(table, "WHOLE", 0)
-    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
-    monkeypatch.setattr(table, "BLOCK", 70)
+def blocks(blockwise):
+    blockwise(70)
 
 
 # --- what is proved is what is printed -----------------------------------------------
@@ -236,10 +234,10 @@ def tables():
 
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("size", [None, 40, 100])
-def test_units_are_exact_means_and_deviations(is_weighted, size, monkeypatch):
+def test_units_are_exact_means_and_deviations(is_weighted, size, blockwise):
     X, weights = tables()
     if size is not None:
-        monkeypatch.setattr(table, "BLOCK", size)
+        blockwise(size)
     weights = weights if is_weighted else None
     found = standard_units(X, weights)
     means, scales = exact_units(X, weights)

@@ -14,7 +14,6 @@ from frugalsvm.checker import (
     checksum,
     fingerprint,
     statement,
-    table,
 )
 from frugalsvm.checker.statement import COSTS, LARGEST_VALUE, WEIGHTS, check_data
 from tests.checker.forging import single_root
@@ -346,7 +345,7 @@ def copies(X, folder):
     }  # fmt: skip
 
 
-def test_equal_tables_have_equal_fingerprints(zeros, tmp_path, monkeypatch):
+def test_equal_tables_have_equal_fingerprints(zeros, tmp_path, blockwise):
     signed, X, y = zeros
     tables = {**copies(X, tmp_path), "signed zeros": signed}
     proofs = {
@@ -357,10 +356,9 @@ def test_equal_tables_have_equal_fingerprints(zeros, tmp_path, monkeypatch):
         str(one.result_.certificate.arrays["fingerprint"]) for one in proofs.values()
     }
     assert len(marks) == 1
-    for whole in (table.WHOLE, 0):
-        # All in one piece, and in blocks.
-        monkeypatch.setattr(table, "WHOLE", whole)
-        monkeypatch.setattr(table, "WHOLE_DOUBLES", whole)
+    for is_whole in (True, False):
+        if not is_whole:
+            blockwise()
         for name, copy in tables.items():
             proof = proofs["dense" if name == "signed zeros" else "signed zeros"]
             verify(proof.result_.certificate, copy, y)
@@ -414,7 +412,7 @@ def test_fingerprints_take_a_block_at_a_time(monkeypatch):
     assert fingerprint([parts], signs) == whole
 
 
-def test_sparse_data_are_hashed_as_they_are(monkeypatch):
+def test_sparse_data_are_hashed_as_they_are(monkeypatch, blockwise):
     """Neither the fit nor the check makes them dense for their fingerprint."""
     rng = np.random.default_rng(0)
     X = sp.random(60, 90, density=0.05, format="csc", rng=rng)
@@ -427,7 +425,7 @@ def test_sparse_data_are_hashed_as_they_are(monkeypatch):
     )  # fmt: skip
     proof = fitted((X, y), max_features=2)
     assert not rows
-    monkeypatch.setattr(table, "WHOLE", 0)
+    blockwise()
     verify(proof, X, y)
     assert not rows
     verify(proof, X.toarray(), y)

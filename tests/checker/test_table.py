@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from frugalsvm import FrugalSVC, InvalidCertificate, verify
-from frugalsvm.checker import SparseColumns, table
+from frugalsvm.checker import SparseColumns
 from frugalsvm.checker.arithmetic import square_bounds
 from frugalsvm.checker.statement import fingerprint
 from frugalsvm.checker.table import DataMatrix, read_table
@@ -23,10 +23,8 @@ WEIGHTS = np.arange(30) % 3
 
 
 @pytest.fixture
-def blocks(monkeypatch):
-    monkeypatch.setattr(table, "WHOLE", 0)
-    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
-    monkeypatch.setattr(table, "BLOCK", 7 * 30)
+def blocks(blockwise):
+    blockwise(7 * 30)
 
 
 @pytest.fixture(scope="module", params=[True, False])
@@ -64,11 +62,9 @@ def test_small_tables_are_dense(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_verdict(monkeypatch, certificate, form):
+def test_the_same_verdict(blockwise, certificate, form):
     whole = verify(certificate, X, Y, C=0.5, sample_weight=WEIGHTS)
-    monkeypatch.setattr(table, "WHOLE", 0)
-    monkeypatch.setattr(table, "WHOLE_DOUBLES", 0)
-    monkeypatch.setattr(table, "BLOCK", 7 * 30)
+    blockwise(7 * 30)
     proved = verify(certificate, form(X), Y, C=0.5, sample_weight=WEIGHTS)
     np.testing.assert_allclose(proved.lower_bound, whole.lower_bound, rtol=1e-12)
     assert proved.objective == whole.objective
@@ -135,7 +131,7 @@ def test_constant_columns_that_are_sparse():
      {"feature_groups": np.arange(12) // 2}],
 )  # fmt: skip
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_sparse_data_need_not_be_dense(arguments, n_classes, monkeypatch):
+def test_sparse_data_need_not_be_dense(arguments, n_classes, blockwise, monkeypatch):
     """The verdict is the same, with features and signs of all kinds."""
     if n_classes > 2 and "signs" in arguments:
         pytest.skip("signs are for two classes only")
@@ -147,7 +143,7 @@ def test_sparse_data_need_not_be_dense(arguments, n_classes, monkeypatch):
     model = FrugalSVC(3, 0.3, certificate=True, random_state=0, **arguments)
     proof = model.fit(data, y).result_.certificate
     whole = verify(proof, data, y)
-    monkeypatch.setattr(table, "WHOLE", 0)
+    blockwise()
     monkeypatch.setattr(DataMatrix, "blocks", lambda _: pytest.fail("made dense"))
     for form in (sp.csr_array, sp.csc_matrix, sp.coo_array):
         proved = verify(proof, form(data), y)

@@ -1,13 +1,13 @@
 """Small files, and commands run in this process."""
 
+import contextlib
 import csv
 import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from frugalsvm.cli.app import app
+from tests.commands import command
 
 N = 80
 
@@ -42,10 +42,10 @@ def write_csv(path, table, **options):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path):
     """An empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with contextlib.chdir(tmp_path):
+        yield tmp_path
 
 
 @pytest.fixture
@@ -59,13 +59,10 @@ def fitted(tmp_path_factory):
     """A folder with data, a model and its proof."""
     folder = tmp_path_factory.mktemp("fitted")
     path = write_csv(folder / "data.csv", columns())
-    done = CliRunner().invoke(
-        app,
-        [
-            "fit", path, "-t", "state", "-k", "3", "--positive", "sick", "--folds", "3",
-            "--effort", "fast", "--model", str(folder / "model.json"),
-            "--certificate", str(folder / "proof.npz"), "--calibrate",
-        ],
+    done = command(
+        "fit", path, "-t", "state", "-k", "3", "--positive", "sick", "--folds", "3",
+        "--effort", "fast", "--model", folder / "model.json",
+        "--certificate", folder / "proof.npz", "--calibrate",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     return folder
@@ -75,9 +72,9 @@ def fitted(tmp_path_factory):
 def run():
     """Run a command; return its result, and check the exit code."""
 
-    def invoke(*arguments, code=0, stdin=None):
-        done = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
-        assert done.exit_code == code, (done.exit_code, done.output, done.exception)
+    def invoke(*arguments, code=0, stdin=""):
+        done = command(*arguments, stdin=stdin)
+        assert done.exit_code == code, (done.exit_code, done.output)
         return done
 
     return invoke

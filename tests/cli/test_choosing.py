@@ -1,7 +1,6 @@
 """The choice of the feature limit and C: its time limit, and Ctrl-C."""
 
 import json
-import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +9,8 @@ import pytest
 from frugalsvm.cli import choosing, validation
 from frugalsvm.cli import choosing as fitting
 from frugalsvm.cli import fit as fit_run
-from frugalsvm.cli.panel import Panel
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.estimators import final_fit
-from frugalsvm.estimators.cells import SHARE_OF_FOLDS
-from frugalsvm.estimators.grid import FoldSearch
 from frugalsvm.estimators.grid_search import GridSearch
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
@@ -42,8 +38,8 @@ def time_is_up(search):
 
 
 @pytest.fixture
-def limits(monkeypatch):
-    """Time limits of the runs after a choice, on all rows and in the folds."""
+def runs(monkeypatch):
+    """Options of the runs after a choice, on all rows and in the folds."""
     found = {"all": [], "folds": []}
     for name, module, run in (
         ("all", fitting, "run_interruptible"), ("folds", validation, "run_or_raise"),
@@ -51,7 +47,7 @@ def limits(monkeypatch):
         inner = getattr(module, run)
 
         def watched(problem, options, *hold, inner=inner, seen=found[name]):
-            seen.append(options.time_limit)
+            seen.append(options)
             return inner(problem, options, *hold)
 
         monkeypatch.setattr(module, run, watched)
@@ -93,62 +89,45 @@ def test_what_is_compared_before_the_limit_counts(run_json, data, monkeypatch):
     assert found["cross_validation"]["choices_ended_by_time_limit"] == 0
 
 
-def test_one_limit_is_for_choice_and_search(run_json, data, limits, monkeypatch):
-    shares, paths = [], []
-    watch, final = choosing.Watch, choosing.FinalFit
-
-    def watched(limit, callback):
-        shares.append(limit)
-        return watch(limit, callback)
-
-    def fitted(*arguments, **options):
-        paths.append(options["time_limit"])
-        return final(*arguments, **options)
-
-    monkeypatch.setattr(choosing, "Watch", watched)
-    monkeypatch.setattr(choosing, "FinalFit", fitted)
+def test_one_limit_is_for_choice_and_search(run_json, data, runs):
     run_json("fit", data, *FAST, "-k", "auto", "--C", "auto", "--time-limit", "900")
-    # Half is for all rows, and hardly any of it is used: nearly all is left for the
-    # three folds, each with an equal share of what those before it have left.
-    assert shares[0] == pytest.approx(SHARE_OF_FOLDS * 450, abs=20)
-    expected = [SHARE_OF_FOLDS * limit for limit in (300, 450, 900)]
-    assert shares[1:] == pytest.approx(expected, abs=60)
-    assert len(limits["folds"]) == 3
-    assert all(0.0 < limit <= 900.0 for limit in limits["folds"])
-    (path,), (limit,) = paths, limits["all"]
-    assert 0.0 < path < 450.0
-    assert path <= limit < 900.0
+    folds = [options.time_limit for options in runs["folds"]]
+    (final,) = [options.time_limit for options in runs["all"]]
+    assert len(folds) == 3
+    assert all(0.0 < limit <= 900.0 for limit in folds)
+    assert 0.0 < final < 900.0
 
 
-def test_without_a_limit_there_is_none(run_json, data, limits):
+def test_without_a_limit_there_is_none(run_json, data, runs):
     found = run_json("fit", data, *FAST, "-k", "auto")
-    assert limits == {"all": [None], "folds": [None] * 3}
+    limits = [one.time_limit for part in ("all", "folds") for one in runs[part]]
+    assert limits == [None] * 4
     assert found["choice"]["compared"] == found["choice"]["candidates"] == 4
     assert not found["choice"]["ended_by_time_limit"]
     assert run_json("fit", data, *FAST)["choice"] is None
 
 
-def test_the_search_goes_on_from_what_the_choice_found(data, monkeypatch):
-    seen, run = [], fitting.run_interruptible
-
-    def watched(problem, options, hold):
-        seen.append(options.initial_support)
-        return run(problem, options, hold)
-
-    monkeypatch.setattr(fitting, "run_interruptible", watched)
+def test_the_search_goes_on_from_what_the_choice_found(data, runs):
     table = load_data(data, "state")
     found = fitting.fit_all(
         table, Conditions("auto"), Search("fast", 0.0), folds=3,
         on_phase=lambda words: None,
     )  # fmt: skip
-    np.testing.assert_array_equal(seen, [found.choice.support])
+    (options,) = runs["all"]
+    np.testing.assert_array_equal(options.initial_support, found.choice.support)
     assert found.choice.support.size == 1
 
 
-def test_large_tables_are_compared_fold_by_fold(run_json, data, monkeypatch):
+@pytest.fixture
+def one_fold_at_a_time(monkeypatch):
+    """A function; from its call on, folds are too large to be in memory together."""
+    return lambda: monkeypatch.setattr(choosing, "MOST_BYTES", 0)
+
+
+def test_large_tables_are_compared_fold_by_fold(run_json, data, one_fold_at_a_time):
     options = ("fit", data, *FAST[:4], "--folds", "3", "-k", "auto")
     whole = run_json(*options)
-    monkeypatch.setattr(choosing, "MOST_BYTES", 0)
+    one_fold_at_a_time()
     parts = run_json(*options)
     for one in (whole, parts):
         one.pop("seconds")
@@ -179,15 +158,9 @@ def test_ctrl_c_takes_the_best_so_far_and_ends(run, data, folder, monkeypatch):
     ],
 )
 def test_ctrl_c_between_two_runs_does_not_lose_the_choice(
-    run, data, folder, monkeypatch, module, name
+    run, data, folder, ctrl_c_at, module, name
 ):
-    inner = getattr(module, name)
-
-    def interrupted(*arguments):
-        signal.raise_signal(signal.SIGINT)
-        return inner(*arguments)
-
-    monkeypatch.setattr(module, name, interrupted)
+    ctrl_c_at(module, name)
     run("fit", data, *FAST, "-k", "auto", "--model", "m.json", code=130)
     assert json.loads((folder / "m.json").read_text())["features"]
 
@@ -210,24 +183,13 @@ def test_ctrl_c_in_the_choice_of_a_fold_ends_the_cross_validation(
     assert "Proved" in done.stdout
 
 
-@pytest.mark.parametrize("most_bytes", [choosing.MOST_BYTES, 0])
-def test_progress_begins_before_the_first_fold_ends(run, data, monkeypatch, most_bytes):
-    monkeypatch.setattr(choosing, "MOST_BYTES", most_bytes)
-    ended, said = [], []
-    result = FoldSearch.result
-    monkeypatch.setattr(
-        FoldSearch, "result", lambda fold: ended.append(1) or result(fold)
-    )
-    step = Panel.step
-    monkeypatch.setattr(
-        Panel,
-        "step",
-        lambda panel, one: said.append((one.n_done, len(ended))) or step(panel, one),
-    )
+@pytest.mark.parametrize("is_large", [False, True])
+def test_progress_begins_before_the_first_fold_ends(
+    run, data, one_fold_at_a_time, is_large
+):
+    if is_large:
+        one_fold_at_a_time()
     done = run("fit", data, *FAST, "-k", "auto", "--C", "auto")
-    assert said[0] == (1, 0)
-    # The folds of the cross-validation choose, too.
-    assert len(said) == 4 * 12
     lines = done.stderr.splitlines()
     at = next(k for k, line in enumerate(lines) if line.startswith("choosing"))
     plan, left_out, first = lines[at + 1 : at + 4]

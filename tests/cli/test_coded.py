@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frugalsvm.cli.study import CodedColumns
-from frugalsvm.tables import make_plan, read_table
 from tests.cli.conftest import write_csv
 
 TABLE = Path(__file__).parents[2] / "examples" / "tables" / "loans_coded.csv"
@@ -219,26 +217,17 @@ def test_folds_and_paths_count_variables(run_json):
 # --- finding them --------------------------------------------------------------------
 
 
-def found(folder, rows, **options):
-    table = read_table(written(folder / "found.csv", rows))
-    return CodedColumns.of(table, make_plan(table, "outcome", **options))
-
-
 def test_a_name_that_another_column_has_is_no_variable(run, folder):
     rows = [
         {"purpose": k % 7, **row}
         for k, row in enumerate(rows_of())
     ]  # fmt: skip
-    coded = found(folder, rows)
-    assert [*coded.columns] == ["housing"]
-    assert [*coded.doubtful] == ["purpose"]
-    done = run("fit", folder / "found.csv", *FIT, "-k", "2")
+    table = written(folder / "shared.csv", rows)
+    done = run("fit", table, *FIT, "-k", "2")
     words = "that may be categories of 'purpose' count one by one, since another column"
     assert words in done.stderr
     # Months, amount, the number and four columns of the purpose, and housing.
     assert "8 features, 10 columns" in done.stderr
-    # A column that is not in use has no name to share.
-    assert [*found(folder, rows, exclude=["purpose"]).columns] == ["purpose", "housing"]
 
 
 def test_columns_of_a_variable_may_be_apart(run, run_json, folder):
@@ -251,17 +240,3 @@ def test_columns_of_a_variable_may_be_apart(run, run_json, folder):
     assert "is a valid proof" in run("verify", "c.npz", table).stdout
     one = run_json("fit", table, *FIT, "-k", "2")
     assert {*one["selected"]} == {"months", "purpose"}
-
-
-def test_codes_with_gaps_or_a_category_left_out_stay_single(folder):
-    rows = rows_of()
-    rows[0]["purpose_car"] = ""
-    for row in rows:
-        del row["housing_own"]
-    assert found(folder, rows) == CodedColumns()
-
-
-def test_a_constant_or_excluded_column_is_not_missed(folder):
-    rows = [{**row, "purpose_boat": "0"} for row in rows_of()]
-    assert found(folder, rows).columns["purpose"] == PURPOSES
-    assert "purpose" not in found(folder, rows, exclude=["purpose_tv"]).columns

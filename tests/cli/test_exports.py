@@ -11,21 +11,19 @@ import pytest
 
 from frugalsvm import PortableModel
 from frugalsvm.export import Feature, Sigmoid
-from frugalsvm.export.lookups import MISSING_WORDS
 from tests.cli.conftest import columns, write_csv
+from tests.commands import command
 
 AGES = ["", 31.0, 64.0]
 DOSES = ["", 2.5, 8.0]
+# Stripped texts that stand for a missing value.
+GAPS = ("", "NA", "?")
 TEXTS = ["", " ", "\t", "yes", "yes ", " no\u00a0", "no", "never seen", "NA", "? "]
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """Models that fill in missing values, or learn from them, and one that does not."""
-    from typer.testing import CliRunner
-
-    from frugalsvm.cli.app import app
-
     folder = tmp_path_factory.mktemp("exports")
     full = columns()
     holes = {name: list(values) for name, values in full.items()}
@@ -40,11 +38,10 @@ def models(tmp_path_factory):
     ):
         path = write_csv(folder / f"{name}.csv", table)
         model = str(folder / f"{name}.json")
-        done = CliRunner().invoke(
-            app,
-            ["fit", path, "-t", "state", "--include", "smoker", "--include", "age",
-             "--include", "dose", "-k", "3", "--folds", "3", "--effort", "fast",
-             "--model", model, *options],
+        done = command(
+            "fit", path, "-t", "state", "--include", "smoker", "--include", "age",
+            "--include", "dose", "-k", "3", "--folds", "3", "--effort", "fast",
+            "--model", model, *options,
         )  # fmt: skip
         assert done.exit_code == 0, done.output
         made[name] = model
@@ -62,7 +59,7 @@ def predicted(run, model, rows, folder):
 
 
 def complete(row):
-    return all(str(one).strip() not in MISSING_WORDS for one in row)
+    return all(str(one).strip() not in GAPS for one in row)
 
 
 def python_rows(run, model, rows, gap):
@@ -137,7 +134,7 @@ def test_onnx_imputes_missing_values_or_gives_no_label(run, models, folder, name
     model = PortableModel.load(models[name])
     (smoker,) = (k for k, one in enumerate(model.names) if one.startswith("smoker"))
     hits = [
-        math.nan if s.strip() in MISSING_WORDS else float(s.strip(" \u00a0") == "yes")
+        math.nan if s.strip() in GAPS else float(s.strip(" \u00a0") == "yes")
         for _, _, s in ROWS
     ]
     assert model.names[smoker] == "smoker=yes"

@@ -11,6 +11,7 @@ from frugalsvm.cli.options import DataOptions
 from frugalsvm.cli.session import Session
 from frugalsvm.cli.study import Conditions, Search, load_data
 from frugalsvm.solving.options import PartSizes
+from frugalsvm.tables import Preparation
 from tests.cli.conftest import columns, write_csv
 
 FAST = ("-t", "state", "--effort", "fast", "--folds", "3")
@@ -57,29 +58,32 @@ def test_weights_in_both_units_give_the_same_scores(run_json, data):
     assert found["cross_validation"]["AUC"]["mean"] > 0.8
 
 
-def test_folds_repeat_imputation_encoding_and_scaling(folder, monkeypatch, run):
-    """Everything learned in a fold is learned from its training rows."""
-    from frugalsvm.tables import Preparation
+@pytest.fixture
+def preparations(monkeypatch):
+    """For each preparation that a command learns, its rows (None: all) and itself."""
+    learned, fit = [], Preparation.fit.__func__
 
+    def noted(cls, *arguments, rows=None, **options):
+        preparation = fit(cls, *arguments, rows=rows, **options)
+        learned.append((rows, preparation))
+        return preparation
+
+    monkeypatch.setattr(Preparation, "fit", classmethod(noted))
+    return learned
+
+
+def test_folds_repeat_imputation_encoding_and_scaling(folder, preparations, run):
+    """Everything learned in a fold is learned from its training rows."""
     table = columns()
     table["age"] = ["", *table["age"][1:]]
     table["colour"] = ["", *table["colour"][1:]]
     path = write_csv(folder / "gaps.csv", table)
-    seen = []
-    inner = Preparation.fit.__func__
-
-    def fit(cls, table, plan, classes, *, rows=None, **options):
-        made = inner(cls, table, plan, classes, rows=rows, **options)
-        seen.append((rows, made))
-        return made
-
-    monkeypatch.setattr(Preparation, "fit", classmethod(fit))
     run("fit", path, *FAST, "-k", "2", "--missing", "median")
-    parts = [(rows, made) for rows, made in seen if rows is not None]
+    parts = [(rows, made) for rows, made in preparations if rows is not None]
     assert len(parts) == 3
     assert all(50 <= rows.size <= 54 for rows, _ in parts)
     assert all(made.columns[0].fill is not None for _, made in parts)
-    means = [made.means[0] for _, made in seen]
+    means = [made.means[0] for _, made in preparations]
     assert len(set(means)) == 4
 
 
@@ -295,27 +299,21 @@ def test_the_report_is_written_whole(run, data, folder):
 
 
 def test_ctrl_c_while_cross_validating_shows_and_saves_the_model(
-    run, data, folder, monkeypatch
+    run, data, folder, ctrl_c_at
 ):
     from frugalsvm.cli import validation
 
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(validation, "run_or_raise", interrupted)
+    ctrl_c_at(validation, "run_or_raise")
     done = run("fit", data, *FAST, "-k", "2", "--model", "m.json", code=130)
     assert "interrupted: this is the best model found so far" in done.stderr
     assert "Proved" in done.stdout
     assert json.loads((folder / "m.json").read_text())["features"]
 
 
-def test_ctrl_c_before_there_is_a_model(run, data, monkeypatch):
+def test_ctrl_c_before_there_is_a_model(run, data, ctrl_c_at):
     from frugalsvm.cli import choosing as fitting
 
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(fitting, "run_interruptible", interrupted)
+    ctrl_c_at(fitting, "run_interruptible")
     done = run("fit", data, *FAST, code=130)
     assert "interrupted before a result was found" in done.stderr
 
@@ -348,26 +346,16 @@ def test_the_command_that_verifies_can_be_pasted(run, folder):
     assert command in done.stdout.replace("\n", "")
 
 
-def test_choosing_prepares_the_table_in_every_inner_fold(folder, monkeypatch, run):
+def test_choosing_prepares_the_table_in_every_inner_fold(folder, preparations, run):
     """With auto, inner folds learn from their own training parts, and nothing else."""
-    from frugalsvm.tables import Preparation
-
     table = columns()
     table["age"] = ["", "", *table["age"][2:]]
     # A category that some training parts do not have.
     table["colour"] = ["rare", *table["colour"][1:]]
     path = write_csv(folder / "gaps.csv", table)
-    seen = []
-    inner = Preparation.fit.__func__
-
-    def fit(cls, table, plan, classes, *, rows=None, **options):
-        made = inner(cls, table, plan, classes, rows=rows, **options)
-        seen.append((80 if rows is None else rows.size, made))
-        return made
-
-    monkeypatch.setattr(Preparation, "fit", classmethod(fit))
     run("fit", path, *FAST, "-k", "auto", "--missing", "median")
     # 3 folds inside all rows, and 3 inside each of the 3 training parts of 53 rows.
+    seen = [(80 if rows is None else rows.size, made) for rows, made in preparations]
     outer = [made for n, made in seen if 52 <= n <= 54]
     inside = [made for n, made in seen if 34 <= n <= 37]
     assert len(outer) >= 3 + 3

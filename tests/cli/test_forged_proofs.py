@@ -11,6 +11,7 @@ from frugalsvm.tables.prepared_columns import NumberColumn, common_scale, moment
 from frugalsvm.tables.target import known_target
 from tests.checker.forging import sealed
 from tests.cli.conftest import write_csv
+from tests.commands import command
 
 N = 120
 FIT = ("-t", "state", "-k", "2", "--folds", "0", "--missing", "indicator",
@@ -33,13 +34,9 @@ def columns():
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
     """A folder with a table and a true preparation of it."""
-    from typer.testing import CliRunner
-
-    from frugalsvm.cli.app import app
-
     folder = tmp_path_factory.mktemp("honest")
     data, proof = write_csv(folder / "data.csv", columns()), str(folder / "proof.npz")
-    done = CliRunner().invoke(app, ["fit", data, *FIT, "--certificate", proof])
+    done = command("fit", data, *FIT, "--certificate", proof)
     assert done.exit_code == 0, done.output
     return folder
 

@@ -7,9 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from frugalsvm import PortableModel
+from frugalsvm import Certificate, PortableModel
 from frugalsvm.export import Feature
-from frugalsvm.problem.certificate import Certificate
 
 N = 60
 

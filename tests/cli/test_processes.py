@@ -79,18 +79,6 @@ def test_bad_usage_is_one_line_and_one_object(arguments, words):
     assert err.count("\n") == 1
 
 
-def test_ctrl_c_while_loading_is_no_traceback(monkeypatch, capsys):
-    from frugalsvm.__main__ import main
-    from frugalsvm.cli import entry
-
-    def interrupted(arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(entry, "run", interrupted)
-    assert main(["info"]) == 130
-    assert capsys.readouterr().err == "error: interrupted\n"
-
-
 def test_a_pipe_as_input_and_a_reader_that_closes_the_output(fitted):
     head, body = (fitted / "data.csv").read_bytes().split(b"\n", 1)
     # More than a pipe holds.

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from frugalsvm import FrugalSVC
-from frugalsvm.cli.study import load_data
+from frugalsvm.tables import Preparation, find_target, make_plan, read_table
 from tests.cli.conftest import write_csv
+
+
+def prepared(path):
+    """The features of a table, their preparation, and the mask of the positive rows."""
+    table = read_table(path)
+    target = find_target(table, "state")
+    preparation = Preparation.fit(table, make_plan(table, "state"), target.classes)
+    return preparation.transform(table), preparation, target.positive
 
 
 def assert_same(found, model, features):
@@ -27,13 +35,12 @@ def test_the_same_model(run_json, data, effort):
         "fit", data, "-t", "state", "-k", "2", "--C", "0.3", "--effort", effort,
         "--include", "noise", "--folds", "0", "--seed", "5",
     )  # fmt: skip
-    table = load_data(data, "state")
-    preparation = table.prepare()
+    X, preparation, y = prepared(data)
     groups = [column.name for column, _ in preparation.origins()]
     model = FrugalSVC(
         2, 0.3, effort=effort, include=["noise"], feature_groups=groups, random_state=5
     )
-    model.fit(preparation.transform(table.table), table.target.positive)
+    model.fit(X, y)
     assert_same(found, model, list(preparation.features))
 
 
@@ -49,9 +56,8 @@ def test_the_same_model_of_many_rows(run_json, folder):
         "fit", path, "-t", "state", "-k", "2", "--effort", "fast", "--folds", "0",
         "--seed", "5",
     )  # fmt: skip
-    table = load_data(path, "state")
-    preparation = table.prepare()
+    X, preparation, y = prepared(path)
     model = FrugalSVC(2, effort="fast", random_state=5)
-    model.fit(preparation.transform(table.table), table.target.positive)
+    model.fit(X, y)
     assert model.result_.method == "parts"
     assert_same(found, model, list(preparation.features))

@@ -9,6 +9,7 @@ from rich.console import Console
 from frugalsvm.cli import entry
 from frugalsvm.cli.session import LONGEST, Session, UsageProblem, guarded, plain
 from tests.cli.conftest import write_csv
+from tests.commands import main
 
 # A text of a file that would like to be a line of ours.
 LINE = "proved: 9.99 <= optimum"
@@ -171,3 +172,9 @@ def test_plain_keeps_visible_characters():
     assert plain("Größe in m², 字 [1] 'a'") == "Größe in m², 字 [1] 'a'"
     assert plain("a\tb\u3164c\u2800\ufe0f") == "a\\tb\\u3164c\\u2800\\ufe0f"
     assert plain("a\nb\u2028c\x85d\u202ee") == "a\\nb\\u2028c\\x85d\\u202ee"
+
+
+def test_ctrl_c_while_loading_is_no_traceback(ctrl_c_at, capsys):
+    ctrl_c_at(entry, "run")
+    assert main(["info"]) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"

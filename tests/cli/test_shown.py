@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.cli.levels import tie_text
-from frugalsvm.cli.thresholds import shortest_between
 from tests.cli.conftest import write_csv
 
 FIT = ("-t", "out", "-k", "3", "--C", "1", "--positive", "yes", "--effort", "fast")
@@ -58,12 +56,6 @@ def test_many_rows_with_the_same_score_are_said(run, folder):
     assert words in (folder / "r.html").read_text()
 
 
-def test_few_rows_with_the_same_score_are_not():
-    assert tie_text(np.arange(10.0)) == ""
-    assert tie_text(np.array([1.0, 2.0, 3.0])) == ""
-    assert "2 of 4 rows" in tie_text(np.array([1.0, 1.0, 2.0, 3.0]))
-
-
 @pytest.mark.parametrize("costs", ["fp=1,fn=1", "fp=1,fn=3", "fp=5,fn=1"])
 def test_learned_thresholds_are_between_scores(run, folder, costs):
     path = write_csv(folder / "t.csv", whole_numbers(22, 200))
@@ -72,10 +64,3 @@ def test_learned_thresholds_are_between_scores(run, folder, costs):
     labels, scores = predictions(run)
     assert np.abs(scores - limit).min() > 1e-3
     assert labels == ["yes" if one > limit else "no" for one in scores]
-
-
-def test_a_short_number_between_two():
-    assert shortest_between(1.0, 2.0) == 1.5
-    assert shortest_between(-1.0, 2.0) == 0.5
-    assert shortest_between(0.9999, 1.95) == 1.5
-    assert 1.0 < shortest_between(1.0, 1.0000001) < 1.0000001

@@ -5,14 +5,11 @@ import io
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from frugalsvm import PortableModel
-from frugalsvm.cli import thresholds
-from frugalsvm.report import ErrorCosts
 from tests.cli.conftest import columns, write_csv
 
 FIT = ("-t", "state", "-k", "2", "--effort", "fast", "--positive", "sick")
@@ -99,34 +96,6 @@ def test_costs_of_errors_move_the_threshold(run, run_json, data):
     assert content["error_costs"] == {"fp": 1.0, "fn": 20.0}
     errors = content["errors_per_100"]
     assert content["cost_per_100"] == pytest.approx(errors["fp"] + 20 * errors["fn"])
-
-
-def test_no_other_threshold_is_cheaper_for_held_out_rows():
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        n = int(rng.integers(4, 40))
-        positive = np.arange(n) % 3 == 0
-        scores = np.round(rng.normal(size=n) + positive, 1)
-        validation = SimpleNamespace(scores=scores, held_out=np.arange(n) > 0)
-        data = SimpleNamespace(target=SimpleNamespace(positive=positive))
-        costs, near = ErrorCosts(1.0, float(rng.integers(1, 9))), float(rng.normal())
-        own = thresholds._cheapest(data, validation, costs, near, np.empty(0))
-        cost = {
-            t: np.sum(costs.fp * (scores > t)[1:] * ~positive[1:])
-            + np.sum(costs.fn * (scores <= t)[1:] * positive[1:])
-            for t in (own, near, *scores, scores.min() - 1)
-        }
-        assert cost[own] == min(cost.values())
-        assert own not in scores[1:]
-
-
-def test_what_is_cheapest_for_all_held_out_rows_is_for_all():
-    held_out, scores = np.array([-1.0, 2.0]), np.array([-3.0, 0.0, 4.0])
-    assert thresholds._beyond(0.5, held_out, scores) == 0.5
-    assert not (scores > thresholds._beyond(2.5, held_out, scores)).any()
-    assert (scores > thresholds._beyond(-1.5, held_out, scores)).all()
-    assert thresholds._beyond(9.0, held_out, scores) == 9.0
-    assert thresholds._beyond(-9.0, held_out, scores) == -9.0
 
 
 def test_a_threshold_beyond_all_scores_makes_a_constant_model(run, data):

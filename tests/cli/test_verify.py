@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Certificate, Problem, solve, verify
-from frugalsvm.tables import Preparation, read_table
-from frugalsvm.tables.preparation import _column
-from frugalsvm.tables.target import known_target
+from frugalsvm.tables import Preparation, find_target, read_table
 from tests.checker.forging import sealed
 from tests.cli.conftest import columns, write_csv
 
@@ -53,7 +51,7 @@ def test_the_plain_checker_takes_the_file(fitted):
     certificate = Certificate.load(fitted / "proof.npz")
     preparation = Preparation.from_json(certificate.preparation)
     table = read_table(fitted / "data.csv", as_text=preparation.text_columns)
-    signs = known_target(table, "state", preparation.classes).signs
+    signs = find_target(table, "state", preparation.classes[1]).signs
     found = verify(fitted / "proof.npz", preparation.transform(table), signs, C=1.0)
     assert found.lower_bound <= found.objective
 
@@ -88,7 +86,7 @@ def grouped(fitted, folder, labels, signs):
     known = Certificate.load(fitted / "proof.npz")
     preparation = Preparation.from_json(known.preparation)
     table = read_table(fitted / "data.csv", as_text=preparation.text_columns)
-    y = known_target(table, "state", preparation.classes).signs
+    y = find_target(table, "state", preparation.classes[1]).signs
     problem = Problem(
         preparation.transform(table), y, max_features=2, signs=signs,
         feature_groups=labels(preparation),
@@ -186,7 +184,14 @@ def with_levels(fitted, folder, levels, **arrays):
     for one in content["columns"]:
         if one["name"] == "colour":
             one["levels"], one["fill"] = levels, None
-    names = [name for one in content["columns"] for name in _column(one).features()]
+    names = []
+    for column in content["columns"]:
+        if column["kind"] == "number":
+            names.append(column["name"])
+        else:
+            # The first of two categories is zero.
+            known = column["levels"][len(column["levels"]) == 2 :]
+            names += [f"{column['name']}={level}" for level in known]
     content |= {"features": names, "means": [0.0] * len(names)}
     content |= {"scales": [1.0] * len(names)}
     alone = {"costs": np.ones(len(names)), "groups": np.arange(len(names))}
@@ -232,7 +237,7 @@ def test_a_preparation_cannot_claim_a_proof(run, fitted, folder):
     content["scales"].insert(place, 1.0)
     preparation = Preparation.from_json(json.dumps(content))
     table = read_table(fitted / "data.csv", as_text=preparation.text_columns)
-    signs = known_target(table, "state", preparation.classes).signs
+    signs = find_target(table, "state", preparation.classes[1]).signs
     problem = Problem(preparation.transform(table), signs, max_features=2)
     proof = solve(problem, method="swap", certificate=True).certificate
     proof.with_preparation(preparation.to_json()).save(folder / "forged.npz")

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from frugalsvm.__main__ import main
+from tests.commands import main
 
 # In a process of its own: other tests have compiled and loaded kernels here.
 AFTERWARDS = """

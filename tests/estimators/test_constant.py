@@ -9,7 +9,7 @@ from scipy import sparse
 
 import frugalsvm
 from frugalsvm import ConstantModelWarning, FrugalSVC, FrugalSVCCV
-from tests.solving.test_ghosts import rare
+from tests.reference import rare
 
 
 @pytest.fixture

@@ -15,29 +15,35 @@ from frugalsvm.estimators.grid_search import GridSearch
 from tests.estimators.conftest import QUICK
 
 
-def stopped_after(n_steps, how):
-    """``GridSearch.begin`` that does something to the search after some steps."""
-    begun, begin = [], GridSearch.begin
+@pytest.fixture
+def stop_after(monkeypatch):
+    """A function that does something to a search after some steps; it lists them."""
+    begin = GridSearch.begin
 
-    def step(self, *arguments, **options):
-        begun.append(arguments)
-        if len(begun) == n_steps + 1:
-            how(self)
-        return begin(self, *arguments, **options)
+    def start(n_steps, how):
+        begun = []
 
-    return begun, step
+        def step(self, *arguments, **options):
+            begun.append(arguments)
+            if len(begun) == n_steps + 1:
+                how(self)
+            return begin(self, *arguments, **options)
+
+        monkeypatch.setattr(GridSearch, "begin", step)
+        return begun
+
+    return start
 
 
 def press_ctrl_c(search):
     search.stop.interrupt()
 
 
-def test_an_interrupt_before_any_cell_is_finished_leaves_nothing(table, monkeypatch):
+def test_an_interrupt_before_any_cell_is_finished_leaves_nothing(table, stop_after):
     """The third search is stopped halfway, as by Ctrl-C."""
     model = FrugalSVCCV([1, 2], [1.0], **QUICK).fit(*table)
     for on_interrupt in ("raise", "return"):
-        begun, step = stopped_after(2, press_ctrl_c)
-        monkeypatch.setattr(GridSearch, "begin", step)
+        begun = stop_after(2, press_ctrl_c)
         fresh = clone(model).set_params(on_interrupt=on_interrupt)
         with pytest.raises(KeyboardInterrupt):
             fresh.fit(*table)
@@ -68,12 +74,11 @@ def check_only(model, table, budgets):
     assert model.cv_results_["param_max_features"][by_rank[0]] in budgets
 
 
-def test_ctrl_c_keeps_the_best_of_what_all_folds_have(table, monkeypatch):
+def test_ctrl_c_keeps_the_best_of_what_all_folds_have(table, stop_after):
     options = {"max_features": [1, 2, 4], "cv": 3, **QUICK}
     for on_interrupt in ("raise", "return"):
         # Two budgets on three folds, and the third one on the first fold.
-        _, step = stopped_after(7, press_ctrl_c)
-        monkeypatch.setattr(GridSearch, "begin", step)
+        stop_after(7, press_ctrl_c)
         model = FrugalSVCCV(on_interrupt=on_interrupt, **options)
         if on_interrupt == "raise":
             with pytest.raises(KeyboardInterrupt, match="is kept"):
@@ -128,7 +133,7 @@ def test_ctrl_c_in_the_final_fit(table, monkeypatch):
     check_only(model, table, [1, 2])
 
 
-def test_a_time_limit_takes_what_all_folds_have(table, monkeypatch):
+def test_a_time_limit_takes_what_all_folds_have(table, stop_after):
     options = {"max_features": [1, 2, 4], "cv": 3, **QUICK}
     with pytest.warns(ConvergenceWarning, match="1 of 3 pairs of budget and C"):
         model = FrugalSVCCV(time_limit=0, **options).fit(*table)
@@ -138,8 +143,7 @@ def test_a_time_limit_takes_what_all_folds_have(table, monkeypatch):
     def time_is_up(search):
         search.stop.limit(0.0)
 
-    _, step = stopped_after(7, time_is_up)
-    monkeypatch.setattr(GridSearch, "begin", step)
+    stop_after(7, time_is_up)
     with pytest.warns(ConvergenceWarning, match="2 of 3 pairs.*Raise time_limit"):
         model = FrugalSVCCV(time_limit=1000, **options).fit(*table)
     check_only(model, table, [1, 2])

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVCCV
 from frugalsvm.estimators.choice import Choice
-from frugalsvm.estimators.grid_search import GridSearch
 from tests.estimators.conftest import QUICK
 
 
@@ -166,12 +165,11 @@ def needs_probabilities(model, X, y):
 @pytest.mark.parametrize(
     "scoring", ["neg_log_loss", "neg_brier_score", needs_probabilities]
 )
-def test_scorers_of_probabilities_are_rejected_before_any_work(
-    table, monkeypatch, scoring
-):
+def test_scorers_of_probabilities_are_rejected_before_any_work(table, scoring):
     begun = []
-    monkeypatch.setattr(GridSearch, "begin", lambda *_: begun.append(1))
-    model = FrugalSVCCV([1], [1.0], scoring=scoring, scale=True, **QUICK)
+    model = FrugalSVCCV(
+        [1], [1.0], scoring=scoring, scale=True, callback=begun.append, **QUICK
+    )
     with pytest.raises(ValueError, match=r"predict_proba.*CalibratedClassifierCV"):
         model.fit(*table)
     assert not begun

@@ -7,7 +7,7 @@ import pytest
 from frugalsvm import near_optimal
 from frugalsvm.estimators.exchanges import exchanges, roles_of
 from frugalsvm.report.plotting import SupportsDisplay
-from tests.run.test_markup import EVIL, parsed
+from tests.markup import EVIL, parsed
 
 matplotlib.use("Agg")
 

@@ -70,10 +70,15 @@ def test_certificates(tmp_path):
     np.testing.assert_allclose(bounds, bounds[0], rtol=1e-8)
 
 
+@pytest.fixture
+def all_large(monkeypatch):
+    """All data are large enough to be used in place."""
+    for name in ("FEW_ENTRIES", "FEW_FEATURES"):
+        monkeypatch.setattr(sources, name, 0)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int16])
-def test_large_tables_are_not_copied(monkeypatch, dtype):
-    monkeypatch.setattr(sources, "FEW_ENTRIES", 0)
-    monkeypatch.setattr(sources, "FEW_FEATURES", 0)
+def test_large_tables_are_not_copied(all_large, dtype):
     given = np.round(4 * X).astype(dtype)
     assert sources.is_for_source(given)
     model = fitted(given)
@@ -82,9 +87,7 @@ def test_large_tables_are_not_copied(monkeypatch, dtype):
     np.testing.assert_array_equal(model.get_support(), wanted.get_support())
 
 
-def test_mapped_files(monkeypatch, tmp_path, dense):
-    monkeypatch.setattr(sources, "FEW_ENTRIES", 0)
-    monkeypatch.setattr(sources, "FEW_FEATURES", 0)
+def test_mapped_files(all_large, tmp_path, dense):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     model = fitted(mapped)

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from frugalsvm import FrugalSVC, StabilitySelection, stability_selection
 from frugalsvm.estimators.stability import _complementary
-from tests.run.test_markup import EVIL, parsed
+from tests.markup import EVIL, parsed
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Tables and notebook pages of fitted classifiers."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +9,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from frugalsvm import FrugalSVC, FrugalSVCCV
 from frugalsvm.paper.baselines import ElasticNetSVC, L1FrugalSVC
+from tests.markup import EVIL
 from tests.reference import random_data
-from tests.run.test_markup import EVIL
 
 NAMES = [EVIL, "b", "c", "d", "e", "f"]
 
@@ -136,9 +134,9 @@ def test_class_weights_do_not_change_the_spread(data):
         )
 
 
-def test_without_pandas_an_error_says_so(data, monkeypatch):
+def test_without_pandas_an_error_says_so(data, uninstall):
     clf = FrugalSVC(2, random_state=0).fit(*data)
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    uninstall("pandas")
     with pytest.raises(ImportError, match="pip install pandas"):
         clf.summary()
 

@@ -77,16 +77,26 @@ def empty_handed(data, **_):
     return {"capped": True}
 
 
+@pytest.fixture
+def all_tasks(monkeypatch):
+    """A function that replaces all tasks of the study by one."""
+
+    def replace(task):
+        for name in STUDY_TASKS:
+            monkeypatch.setitem(TASKS, name, task)
+
+    return replace
+
+
 # Every report, each with one of the two.
 WITHOUT_VALUES = list(zip(STUDIES, cycle([broken, empty_handed]), strict=False))
 
 
 @pytest.mark.parametrize(("name", "task"), WITHOUT_VALUES)
 def test_cells_without_values_are_shown(
-    name, task, folder, tmp_path, monkeypatch, capsys
+    name, task, folder, tmp_path, all_tasks, capsys
 ):
-    for one in STUDY_TASKS:
-        monkeypatch.setitem(TASKS, one, task)
+    all_tasks(task)
     code = run(command(folder, tmp_path, name, "--sets", *SETS))
     text = capsys.readouterr().out
     assert code == (1 if task is broken else 0)
@@ -101,9 +111,8 @@ def test_cells_without_values_are_shown(
 
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if STUDIES[name].columns])
-def test_every_row_with_capped_cells_is_marked(name, folder, tmp_path, monkeypatch):
-    for one in STUDY_TASKS:
-        monkeypatch.setitem(TASKS, one, empty_handed)
+def test_every_row_with_capped_cells_is_marked(name, folder, tmp_path, all_tasks):
+    all_tasks(empty_handed)
     run(command(folder, tmp_path, name, "--sets", *SETS))
     for path in tmp_path.glob(f"{name}*.csv"):
         with path.open(newline="") as file:
@@ -156,8 +165,7 @@ def test_bad_arguments(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_missing_data_files(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_missing_data_files(tmp_path, empty_cache, capsys):
     arguments = ["table1", "--sets", "german", "--data", str(tmp_path)]
     assert run([*arguments, "--out", str(tmp_path)]) == 1
     assert "german.csv.gz" in capsys.readouterr().err

@@ -18,10 +18,9 @@ DATA = os.environ.get("FRUGALSVM_DATA")
 
 
 @pytest.fixture(autouse=True)
-def places(monkeypatch, tmp_path):
+def places(monkeypatch, tmp_path, empty_cache):
     """An empty folder and an empty cache."""
     monkeypatch.setenv("FRUGALSVM_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return tmp_path
 
@@ -111,8 +110,13 @@ def catalogued(monkeypatch, X, y, openml, name="tiny"):
 
 def serve(monkeypatch, tables):
     server = Server(tables)
-    monkeypatch.setattr("sklearn.datasets._openml.urlopen", server)
+    connect(monkeypatch, server)
     return server
+
+
+def connect(monkeypatch, openml):
+    """Let a function answer instead of OpenML."""
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", openml)
 
 
 X6 = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, 6.0], [0.1, 8.0]])
@@ -191,7 +195,7 @@ def test_offline_the_message_says_which_file_is_expected_where(monkeypatch, plac
     def unreachable(*_, **__):
         raise URLError("no route to host")
 
-    monkeypatch.setattr("sklearn.datasets._openml.urlopen", unreachable)
+    connect(monkeypatch, unreachable)
     with pytest.raises(DatasetNotFound) as caught:
         datasets.load("ionosphere")
     message = str(caught.value)

@@ -31,11 +31,12 @@ def times(found):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Results of one benchmark, and a figure of them."""
-    monkeypatch.setitem(FIGURES, "times", PageFigure(("timing",), times))
-    longest = PageFigure(
-        ("timing",), lambda found: f"At most {found.rows[0]['seconds']} s."
-    )
-    monkeypatch.setitem(FIGURES, "longest", longest)
+    functions = {
+        "times": times,
+        "longest": lambda found: f"At most {found.rows[0]['seconds']} s.",
+    }
+    for name, function in functions.items():
+        monkeypatch.setitem(FIGURES, name, PageFigure(("timing",), function))
     assert store.write("timing", RESULTS, tmp_path)
     return tmp_path
 
@@ -143,6 +144,18 @@ def test_this_run():
     assert found.rows == [{"a": 1}]
 
 
+@pytest.fixture
+def exact(monkeypatch):
+    """A function that replaces the benchmark ``exact`` by one of a single task."""
+
+    def replace(plan, wait, options=None):
+        made = benchmark("exact", "", "", plan, [wait], options=options or {})
+        monkeypatch.setitem(EXPERIMENTS, "exact", made)
+        monkeypatch.setitem(TASKS, "wait", wait)
+
+    return replace
+
+
 @pytest.mark.parametrize(
     ("arguments", "seconds"),
     [
@@ -154,16 +167,16 @@ def test_this_run():
         (["--no-write"], None),
     ],
 )
-def test_only_complete_runs_are_written(tmp_path, monkeypatch, arguments, seconds):
+def test_only_complete_runs_are_written(
+    tmp_path, exact, monkeypatch, arguments, seconds
+):
     def wait(data, *, number, seconds):
         return {"time": seconds}
 
     def plan(settings, *, seconds):
         return [cell("wait", number=k, seconds=seconds) for k in range(2)]
 
-    waiting = benchmark("exact", "", "", plan, [wait], options={"seconds": 60.0})
-    monkeypatch.setitem(EXPERIMENTS, "exact", waiting)
-    monkeypatch.setitem(TASKS, "wait", wait)
+    exact(plan, wait, {"seconds": 60.0})
     folder = tmp_path / "results"
     write = store.write
     monkeypatch.setattr(
@@ -181,13 +194,11 @@ def test_only_complete_runs_are_written(tmp_path, monkeypatch, arguments, second
         assert store.read("exact", folder).rows == made.rows
 
 
-def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, monkeypatch, capsys):
+def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, exact, capsys):
     def wait(data):
         raise RuntimeError("out of order")
 
-    broken = benchmark("exact", "", "", lambda settings: [cell("wait")], [wait])
-    monkeypatch.setitem(EXPERIMENTS, "exact", broken)
-    monkeypatch.setitem(TASKS, "wait", wait)
+    exact(lambda settings: [cell("wait")], wait)
     assert command.run(["exact", "--out", str(tmp_path)]) == 1
     assert "out of order" in capsys.readouterr().out
     assert not (tmp_path / "exact.json").exists()

@@ -57,9 +57,9 @@ def test_files_and_the_page(tmp_path):
         assert text in html
 
 
-def test_without_matplotlib_there_are_no_old_pictures(tmp_path, monkeypatch):
+def test_without_matplotlib_there_are_no_old_pictures(tmp_path, uninstall):
     Report([TABLE], [Chart("A line", draw)]).write(tmp_path, "table3")
-    monkeypatch.setattr("experiments.report.find_spec", lambda name: None)
+    uninstall("matplotlib")
     report = Report([TABLE], [Chart("A line", draw)])
     assert [path.name for path in report.write(tmp_path, "table3")] == ["table3.csv"]
     assert NO_PICTURES in report.text()

@@ -25,12 +25,20 @@ def key():
     return cell("facts").spec(lambda name: name)["version"]
 
 
-def test_changed_code_changes_the_key(tmp_path, monkeypatch):
+@pytest.fixture
+def set_version(monkeypatch):
+    """A function that sets the version of the package."""
+    return lambda version: monkeypatch.setattr(
+        cells, "package_version", lambda: version
+    )
+
+
+def test_changed_code_changes_the_key(tmp_path, monkeypatch, set_version):
     path = tmp_path / "kernels" / "bounds.py"
     path.parent.mkdir()
     path.write_text("x = 1\n")
     monkeypatch.setattr(cells, "PACKAGE", tmp_path)
-    monkeypatch.setattr(cells, "package_version", lambda: "0.1.0.dev0")
+    set_version("0.1.0.dev0")
     before = key()
     assert before.startswith("0.1.0.dev0 ")
     assert key() == before
@@ -61,8 +69,8 @@ def test_digests_are_those_of_files_and_folders(tmp_path):
         ("0.1.0+local", False),
     ],
 )
-def test_releases_are_identified_by_their_version(version, is_plain, monkeypatch):
-    monkeypatch.setattr(cells, "package_version", lambda: version)
+def test_releases_are_identified_by_their_version(version, is_plain, set_version):
+    set_version(version)
     assert (revision() == version) == is_plain
 
 

@@ -27,7 +27,7 @@ from sklearn.svm import LinearSVC
 from frugalsvm import FrugalSVC, InvalidModel, PortableModel, verify
 from frugalsvm.export import Feature, Isotonic, Proof, Sigmoid
 from tests.export.models import NAMES, data, fitted
-from tests.run.test_markup import EVIL, parsed
+from tests.markup import EVIL, parsed
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 labels = st.one_of(

@@ -1,7 +1,5 @@
 """skl2onnx converts pipelines with our classifiers, where it is installed."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -124,7 +122,7 @@ def test_of_equal_scores_the_first_class_is_predicted(n_classes):
     assert found == model.predict(X).tolist() == [int(n_classes == 2), 0, 0]
 
 
-def test_without_skl2onnx_an_error_says_so(monkeypatch):
-    monkeypatch.setitem(sys.modules, "skl2onnx", None)
+def test_without_skl2onnx_an_error_says_so(uninstall):
+    uninstall("skl2onnx")
     with pytest.raises(ImportError, match=r"pip install frugalsvm\[onnx\]"):
         register_onnx_converter()

@@ -1,7 +1,5 @@
 """ONNX: the same predictions in another runtime, if there is one."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -40,8 +38,7 @@ def test_isotonic_calibration_is_rejected():
         model.to_onnx()
 
 
-def test_without_onnx_an_error_says_so(monkeypatch):
-    for name in ("onnx", "onnx.helper"):
-        monkeypatch.setitem(sys.modules, name, None)
+def test_without_onnx_an_error_says_so(uninstall):
+    uninstall("onnx", "onnx.helper")
     with pytest.raises(ImportError, match=r"pip install frugalsvm\[onnx\]"):
         PortableModel.from_estimator(fitted(2)).to_onnx()

@@ -14,7 +14,7 @@ from frugalsvm import PortableModel
 from frugalsvm.export import Feature, Group, Sigmoid
 from frugalsvm.export.statistics import NONE, Ranges, Values
 from tests.export.models import data, fitted
-from tests.run.test_markup import EVIL, parsed
+from tests.markup import EVIL, parsed
 
 
 @pytest.fixture(scope="module")

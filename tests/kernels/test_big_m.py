@@ -9,7 +9,8 @@ import pytest
 from frugalsvm.kernels.big_m import box_bound, huber_values, weight_intervals
 from frugalsvm.kernels.bounds import repair_dual, row_norm_bounds, square_bounds
 from frugalsvm.kernels.data import NO_COLUMNS, NO_SIGNS
-from tests.kernels.test_bounds import exact, random_alpha
+from tests.kernels.test_bounds import exact
+from tests.reference import random_alpha
 
 
 def instance(seed):

@@ -21,7 +21,7 @@ from frugalsvm.kernels.bounds import (
 )
 from frugalsvm.kernels.data import NO_COLUMNS, NO_SIGNS
 from tests.kernels.compiled import compiled
-from tests.reference import brute_force, random_data
+from tests.reference import brute_force, random_alpha, random_data
 
 PLAIN = NO_COLUMNS, NO_COLUMNS, NO_SIGNS
 
@@ -36,26 +36,6 @@ NONE = np.empty(0, dtype=np.int64)
 
 def exact(values):
     return [Fraction(float(v)) for v in values]
-
-
-def random_alpha(rng, C):
-    """Dual points of many kinds: interior, at bounds, tiny, huge, outside, broken."""
-    m = C.shape[0]
-    kind = rng.integers(7)
-    alpha = rng.uniform(0, 1, m) * C
-    if kind == 1:
-        alpha = np.where(rng.random(m) < 0.5, C, 0.0)
-    elif kind == 2:
-        alpha *= 1e-14
-    elif kind == 3:
-        alpha *= 10.0 ** rng.uniform(-16, 2, m)
-    elif kind == 4:
-        alpha = rng.normal(size=m) * C * 3
-    elif kind == 5:
-        alpha[rng.integers(m)] = np.nan
-    elif kind == 6:
-        alpha = np.zeros(m)
-    return alpha
 
 
 @pytest.mark.parametrize("seed", range(300))

@@ -5,6 +5,10 @@ from frugalsvm.kernels import linalg
 from frugalsvm.kernels.data import NEVER
 from tests.kernels.compiled import compiled
 
+filled, join, new_marks, part = map(
+    compiled, (linalg.filled, linalg.join, linalg.new_marks, linalg.part)
+)
+draw = compiled(linalg.draw)
 cholesky, cholesky_solve, combine, correlate, kth_largest, solve_small, top_sum = map(
     compiled,
     (linalg.cholesky, linalg.cholesky_solve, linalg.combine, linalg.correlate,
@@ -71,3 +75,36 @@ def test_small_systems_are_solved_with_pivoting(order):
     rhs = matrix @ x
     solve_small(matrix, rhs)
     np.testing.assert_allclose(rhs, x, atol=1e-10)
+
+
+def test_arrays_are_created_and_copied():
+    np.testing.assert_array_equal(filled(3, 2.5), [2.5, 2.5, 2.5])
+    np.testing.assert_array_equal(new_marks(4), np.zeros(4, dtype=np.int8))
+    numbers = np.arange(10)
+    copied = part(numbers, 3, 4)
+    copied[0] = 99
+    np.testing.assert_array_equal(numbers, np.arange(10))
+    np.testing.assert_array_equal(copied, [99, 4, 5, 6])
+    np.testing.assert_array_equal(join(numbers[:2], numbers[7:]), [0, 1, 7, 8, 9])
+
+
+# --- random numbers ------------------------------------------------------------------
+
+
+def drawn(seed, count=20_000):
+    state = np.array([seed], dtype=np.uint64)
+    return np.array([draw(state) for _ in range(count)])
+
+
+def test_draws_are_uniform():
+    values = drawn(987_654_321_987)
+    assert values.min() >= 0.0
+    assert values.max() < 1.0
+    counts = np.histogram(values, 20, (0.0, 1.0))[0]
+    assert ((counts - 1000) ** 2 / 1000).sum() < 50
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.03
+
+
+def test_draws_depend_only_on_the_seed():
+    np.testing.assert_array_equal(drawn(5, 10), drawn(5, 10))
+    assert not np.array_equal(drawn(5, 10), drawn(6, 10))

@@ -6,8 +6,7 @@ import pytest
 
 from frugalsvm import Problem, Status, frugal_path, near_optimal, relax, solve, verify
 from tests.classes import KINDS, class_arguments, class_problem, one_against_rest
-from tests.kernels.test_bounds import random_alpha
-from tests.reference import Enumeration, brute_force, random_data
+from tests.reference import Enumeration, brute_force, random_alpha, random_data
 
 GAP = 1e-6
 

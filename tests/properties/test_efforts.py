@@ -17,16 +17,15 @@ from tests.reference import random_data
 
 
 @pytest.fixture(autouse=True)
-def short_efforts(monkeypatch):
+def short_efforts(set_efforts):
     """The proportions of the real ones, a fifth of their patience, less work."""
-    for name, effort in {
-        "fast": Effort(8, search_work=2e7, least_svms=50, tree_work=0.0),
-        "normal": Effort(50, search_work=1e8, least_svms=100, tree_work=4e7),
-        "thorough": Effort(
+    set_efforts(
+        fast=Effort(8, search_work=2e7, least_svms=50, tree_work=0.0),
+        normal=Effort(50, search_work=1e8, least_svms=100, tree_work=4e7),
+        thorough=Effort(
             200, search_work=3e8, least_svms=300, tree_work=1.5e8, closing_work=4e8
         ),
-    }.items():
-        monkeypatch.setitem(EFFORTS, name, effort)
+    )
 
 
 # Tempering with less patience, rounds and SVMs; trees that check their payoff early.

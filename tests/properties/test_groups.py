@@ -19,11 +19,11 @@ from frugalsvm import (
 from frugalsvm.engine.parameters import EngineParameters
 from frugalsvm.engine.tall import TallEngine
 from tests.grouped import KINDS, grouped_arguments, grouped_problem
-from tests.kernels.test_bounds import random_alpha
 from tests.reference import (
     Enumeration,
     brute_force,
     dscop_value,
+    random_alpha,
     random_data,
     svm_value,
 )

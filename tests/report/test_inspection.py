@@ -119,25 +119,25 @@ def test_many_columns_are_all_looked_at(generator):
     assert found == {"leak": ("c19999",), "duplicate": ("c7", "c15000")}
 
 
-def test_of_many_rows_some_are_drawn(generator, monkeypatch):
-    monkeypatch.setattr(inspection, "MOST_ROWS", 1000)
-    late = generator.permutation(5000) < 40
-    delay = late + 0.5 * generator.random(5000)
-    other = generator.normal(size=5000)
+def test_of_many_rows_some_are_drawn(generator):
+    n = 110_000
+    late = generator.permutation(n) < 40
+    delay = late + 0.5 * generator.random(n)
+    other = generator.normal(size=n)
     # Nearly constant, but for rows that are not drawn, perhaps.
-    flag = np.zeros(5000)
+    flag = np.zeros(n)
     flag[:2] = 1.0
-    ids = generator.permutation(5000).astype(float)
+    ids = generator.permutation(n).astype(float)
     columns = {"delay": delay, "x": other, "2x": 2 * other, "flag": flag, "n": ids}
     rows = inspection.drawn_rows(late, 5)
-    assert rows.size == 1000
+    assert rows.size == 100_000
     assert late[rows].sum() == 40
     found = inspect_table(list(columns), np.column_stack([*columns.values()]), late)
     assert kinds(found) == {
         "leak": ("delay",), "id": ("n",), "duplicate": ("x", "2x"), "imbalance": (),
     }  # fmt: skip
     (text,) = [one.text for one in found if one.kind == "duplicate"]
-    assert "in the 1,000 rows that were compared: x and 2x" in text
+    assert "in the 100,000 rows that were compared: x and 2x" in text
 
 
 def test_categories_give_the_answer_away_together(generator):

@@ -1,4 +1,3 @@
-import builtins
 import os
 import re
 import sys
@@ -220,16 +219,13 @@ def test_lengths_are_checked():
 # --- files ---------------------------------------------------------------------------
 
 
-def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_report_is_written_whole_or_not_at_all(tmp_path, request):
     file = tmp_path / "report.html"
     write_report(samples.bare(), file)
     before = file.read_text("utf-8")
     assert before == render(samples.bare())
 
-    def fail(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(os, "replace", fail)
+    request.getfixturevalue("full_disk")
     with pytest.raises(OSError, match="no space"):
         write_report(samples.whole(), file)
     assert file.read_text("utf-8") == before
@@ -251,16 +247,8 @@ def test_a_missing_folder_is_an_error(tmp_path):
         write_report(samples.bare(), tmp_path / "nowhere" / "report.html")
 
 
-def test_without_jinja_the_error_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def refuse(name, *arguments):
-        if name.startswith("jinja2"):
-            raise ImportError(name)
-        return real(name, *arguments)
-
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr(builtins, "__import__", refuse)
+def test_without_jinja_the_error_says_what_to_install(uninstall):
+    uninstall("jinja2")
     with pytest.raises(ImportError, match=r"frugalsvm\[cli\]"):
         render(samples.bare())
 

@@ -116,16 +116,26 @@ def test_runs_of_several_threads_restore(before):
     assert n_threads() == before
 
 
-def test_the_relaxations_of_a_path_are_runs_too(before, monkeypatch):
+@pytest.fixture
+def threads_in(monkeypatch):
+    """A function that lists the numbers of threads in the calls of another one."""
+
+    def watch(owner, name):
+        seen, function = [], getattr(owner, name)
+
+        def watched(*arguments, **options):
+            seen.append(n_threads())
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, watched)
+        return seen
+
+    return watch
+
+
+def test_the_relaxations_of_a_path_are_runs_too(before, threads_in):
     assert 2 in before
-    seen = []
-    relax = grid_search.relax_natively
-
-    def watched(*arguments, **options):
-        seen.append(n_threads())
-        return relax(*arguments, **options)
-
-    monkeypatch.setattr(grid_search, "relax_natively", watched)
+    seen = threads_in(grid_search, "relax_natively")
     X, y = random_data(np.random.default_rng(0), 40, 6)
     grid_search.bounded_grid(
         Problem(X, y), np.array([1, 2]), np.array([0.1, 1.0]), effort="fast",
@@ -135,16 +145,9 @@ def test_the_relaxations_of_a_path_are_runs_too(before, monkeypatch):
     assert n_threads() == before
 
 
-def test_the_svms_that_are_scored_are_runs_too(before, monkeypatch):
+def test_the_svms_that_are_scored_are_runs_too(before, threads_in):
     assert 2 in before
-    seen = []
-    solve_one = Evaluator.solve
-
-    def watched(*arguments, **options):
-        seen.append(n_threads())
-        return solve_one(*arguments, **options)
-
-    monkeypatch.setattr(Evaluator, "solve", watched)
+    seen = threads_in(Evaluator, "solve")
     X, y = random_data(np.random.default_rng(0), 40, 6)
     FrugalSVCCV([1, 2], cv=2, effort="fast").fit(X, y)
     assert seen.count({1}) == len(seen) > 20

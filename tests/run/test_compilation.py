@@ -19,32 +19,43 @@ from tests.reference import random_data
 
 
 @pytest.fixture
-def problem(monkeypatch):
-    """A problem, in a process that has warmed up nothing yet."""
-    monkeypatch.setattr(compilation, "_ready", set())
-    monkeypatch.setattr(compilation, "_has_announced", False)
+def fresh(monkeypatch):
+    """As in a process that has warmed up nothing and has started no other."""
+    state = {"_ready": set(), "_has_announced": False, "_second_process": None}
+    for name, value in state.items():
+        monkeypatch.setattr(compilation, name, value)
+
+
+@pytest.fixture
+def problem(fresh):
     X, y = random_data(np.random.default_rng(0), 20, 5)
     return Problem(X, y, max_features=2)
 
 
-def test_a_method_is_warmed_up_once(problem, monkeypatch):
+@pytest.fixture
+def rehearse(monkeypatch):
+    """A function that replaces the rehearsal of a method."""
+    return lambda function: monkeypatch.setattr(solver, "rehearse", function)
+
+
+def test_a_method_is_warmed_up_once(problem, rehearse):
     warmed_up = []
-    monkeypatch.setattr(solver, "rehearse", lambda *args: warmed_up.append(args[0]))
+    rehearse(lambda *args: warmed_up.append(args[0]))
     for method in ("swap", "auto", "swap"):
         solve(problem, method=method)
     assert warmed_up == ["swap", "auto"]
 
 
-def test_compiling_is_not_the_users_time(problem, monkeypatch):
-    monkeypatch.setattr(solver, "rehearse", lambda *_: time.sleep(1.5))
+def test_compiling_is_not_the_users_time(problem, rehearse):
+    rehearse(lambda *_: time.sleep(1.5))
     result = solve(problem, time_limit=1.0)
     assert result.status == "optimal"
     assert result.seconds < 1.0
 
 
-def test_long_compilation_is_announced_once(problem, monkeypatch, caplog):
+def test_long_compilation_is_announced_once(problem, rehearse, monkeypatch, caplog):
     monkeypatch.setattr(compilation, "LOADING", 0.1)
-    monkeypatch.setattr(solver, "rehearse", lambda *_: time.sleep(0.5))
+    rehearse(lambda *_: time.sleep(0.5))
     solve(problem)
     solve(problem)
     said = [text for text in caplog.messages if "compiling" in text]
@@ -73,29 +84,27 @@ def sleep(stop):
 
 
 @pytest.fixture
-def warm_ups(tmp_path, monkeypatch):
-    """A module that a second process can import, and no second process yet."""
+def warm_ups(tmp_path, fresh, monkeypatch):
+    """A module that a second process can import."""
     (tmp_path / "warm_ups.py").write_text(WARM_UP)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(compilation, "_second_process", None)
     return importlib.import_module("warm_ups")
 
 
-def test_a_second_process_compiles_beside(warm_ups, tmp_path, monkeypatch):
-    monkeypatch.setattr(compilation, "_has_idle_core", lambda: True)
+def test_a_second_process_compiles_beside_if_a_core_is_idle(
+    warm_ups, tmp_path, monkeypatch
+):
+    idle = iter([False, True])
+    monkeypatch.setattr(compilation, "_has_idle_core", lambda: next(idle))
+    compilation.compile_beside(warm_ups.write)
+    assert compilation._second_process is None
     compilation.compile_beside(warm_ups.write)
     first = compilation._second_process
     assert first.wait(60) == 0
     assert (tmp_path / "written").exists()
     compilation.compile_beside(warm_ups.write)
     assert compilation._second_process is first
-
-
-def test_without_an_idle_core_there_is_no_second_process(warm_ups, monkeypatch):
-    monkeypatch.setattr(compilation, "_has_idle_core", lambda: False)
-    compilation.compile_beside(warm_ups.write)
-    assert compilation._second_process is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are looked up differently there")
@@ -119,7 +128,7 @@ def test_the_second_process_ends_with_the_first(warm_ups, tmp_path):
     pytest.fail("it is still running")
 
 
-def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
+def test_ctrl_c_while_compiling_is_raised_at_once(problem, rehearse):
     ended = threading.Event()
     begun = threading.Event()
 
@@ -132,7 +141,7 @@ def test_ctrl_c_while_compiling_is_raised_at_once(problem, monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr(solver, "rehearse", warm_up)
+    rehearse(warm_up)
 
     def press():
         begun.wait()

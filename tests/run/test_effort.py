@@ -94,10 +94,10 @@ def test_the_estimator_passes_its_effort_on():
 
 
 @pytest.fixture
-def tiny_effort(monkeypatch):
+def tiny_effort(set_efforts):
     """An effort that is used up before a tree of the problem is complete."""
     effort = Effort(patience=99, search_work=1e6, least_svms=5, tree_work=2e7)
-    monkeypatch.setitem(EFFORTS, "normal", effort)
+    set_efforts(normal=effort)
 
 
 @pytest.mark.usefixtures("tiny_effort")
@@ -125,11 +125,11 @@ def test_the_search_ends_with_its_work(problem):
     assert 1 <= run.counters["SVM solves"] <= 2 * limit / svm_work(60, 3) + 8
 
 
-def test_expensive_svms_raise_the_limit(monkeypatch, problem):
+def test_expensive_svms_raise_the_limit(set_efforts, problem):
     solves = []
     for least_svms in (5, 200):
         effort = Effort(99, search_work=0.0, least_svms=least_svms, tree_work=0.0)
-        monkeypatch.setitem(EFFORTS, "fast", effort)
+        set_efforts(fast=effort)
         run = solve(problem, effort="fast", random_state=0)
         solves.append(run.counters["SVM solves"])
     assert solves[0] < 40 < 100 < solves[1]

@@ -1,42 +1,11 @@
 """HTML for notebooks: no user text reaches the browser as code."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 
 from frugalsvm.run import words as markup
-
-EVIL = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&"
-
-
-class Balance(HTMLParser):
-    """Collects the tags, and reports those that are not closed."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.open, self.text = [], [], ""
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def parsed(text):
-    parser = Balance()
-    parser.feed(text)
-    parser.close()
-    assert parser.open == []
-    return parser
+from tests.markup import EVIL, parsed
 
 
 @pytest.mark.parametrize(

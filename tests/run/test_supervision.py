@@ -434,18 +434,8 @@ def test_a_hold_leaves_handlers_of_the_users_and_other_threads_alone():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def interrupting(function):
-    """The function, but Ctrl-C is pressed when it is called."""
-
-    def interrupted(*arguments, **options):
-        signal.raise_signal(signal.SIGINT)
-        return function(*arguments, **options)
-
-    return interrupted
-
-
-def test_ctrl_c_after_the_run_of_a_fit_keeps_its_model(monkeypatch):
-    monkeypatch.setattr(refit, "with_refit", interrupting(refit.with_refit))
+def test_ctrl_c_after_the_run_of_a_fit_keeps_its_model(ctrl_c_at):
+    ctrl_c_at(refit, "with_refit")
     X, y = random_data(np.random.default_rng(0), 40, 5)
     model = FrugalSVC(2, refit_C=10.0)
     with pytest.raises(KeyboardInterrupt, match="is kept"):
@@ -469,8 +459,8 @@ def test_a_refit_is_not_done_where_signals_arrive(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["svm_on", "_best_start"])
-def test_ctrl_c_after_the_folds_keeps_the_best_model(monkeypatch, name):
-    monkeypatch.setattr(final_fit, name, interrupting(getattr(final_fit, name)))
+def test_ctrl_c_after_the_folds_keeps_the_best_model(ctrl_c_at, name):
+    ctrl_c_at(final_fit, name)
     X, y = random_data(np.random.default_rng(0), 60, 5)
     model = FrugalSVCCV(max_features=[1, 2], cv=2, effort="fast")
     # Without a path on all data there are only the features of the folds.
@@ -480,9 +470,8 @@ def test_ctrl_c_after_the_folds_keeps_the_best_model(monkeypatch, name):
     assert model.coef_.any()
 
 
-def test_ctrl_c_after_the_first_solution_of_a_list_keeps_it(monkeypatch):
-    module = import_module("frugalsvm.estimators.near_optimal")
-    monkeypatch.setattr(module, "_check_start", interrupting(module._check_start))
+def test_ctrl_c_after_the_first_solution_of_a_list_keeps_it(ctrl_c_at):
+    ctrl_c_at(search, "_check_start")
     X, y = random_data(np.random.default_rng(0), 60, 30)
     found = near_optimal(X, y, max_features=4)
     assert len(found) >= 1

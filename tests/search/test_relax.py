@@ -13,14 +13,13 @@ from frugalsvm.paper.models import big_m
 from frugalsvm.paper.solvers import SOLVERS, SolverNotAvailable
 from frugalsvm.paper.solvers.clarabel import Clarabel
 from frugalsvm.search.relaxations import RELAXATIONS, certified_bound
-from tests.kernels.test_bounds import random_alpha
 from tests.paper.models.instances import (
     SMALL,
     cancer_problem,
     iris_problem,
     random_problem,
 )
-from tests.reference import brute_force, random_data
+from tests.reference import brute_force, random_alpha, random_data
 
 WITH_M = ("BoxMP", "SMP", "DSMP", "SCoMP", "DSCoMP")
 

@@ -10,7 +10,7 @@ from frugalsvm.solving.constant import (
     constant_sign,
     sign_of,
 )
-from tests.solving.test_ghosts import rare
+from tests.reference import rare
 
 
 @pytest.mark.parametrize(

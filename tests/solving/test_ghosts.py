@@ -8,17 +8,7 @@ from frugalsvm.search.evaluator import best_intercept
 from frugalsvm.solving.options import PartSizes, SolveOptions
 from frugalsvm.solving.polish import GHOST, PrimalPoint, ghost_limit, without_ghosts
 from frugalsvm.solving.solver import run_or_raise
-from tests.reference import random_data
-
-
-def rare(n=400, share=0.05, seed=0, n_features=12):
-    """Few positives that no SVM with a small C finds worth the weights."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    y = -np.ones(n)
-    y[: int(share * n)] = 1.0
-    X[y > 0, :2] += 0.5
-    return X, y
+from tests.reference import random_data, rare
 
 
 def with_ghosts(seed, include=(), n_ghosts=3, size=1e-10):

@@ -7,8 +7,8 @@ import pytest
 
 from frugalsvm import Problem, frugal_path, solve
 from frugalsvm.solving.result import Status
+from tests.markup import EVIL, parsed
 from tests.reference import random_data
-from tests.run.test_markup import EVIL, parsed
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,24 @@
 """Tables created in memory."""
 
 import numpy as np
-from pandas import factorize
 
-from frugalsvm.tables import Numbers, Table
-from frugalsvm.tables.columns import sorted_texts
+from frugalsvm.tables import Numbers, Table, Texts
 
 
 def made(**columns):
     """A table from lists of numbers, or of strings and None."""
-    found = {}
-    for name, values in columns.items():
-        is_text = any(isinstance(one, str) for one in values)
-        if is_text:
-            found[name] = sorted_texts(*factorize(np.array(values, dtype=object)))
-        else:
-            found[name] = Numbers(np.array(values, dtype=float))
-    return Table(found, len(next(iter(columns.values()))), "made.csv")
+    read = {
+        name: _texts(values)
+        if any(isinstance(value, str) for value in values)
+        else Numbers(np.array(values, dtype=float))
+        for name, values in columns.items()
+    }
+    return Table(read, len(next(iter(columns.values()))), "made.csv")
+
+
+def _texts(values):
+    """As a file is read: stripped, with empty cells missing."""
+    texts = [None if value is None else value.strip() for value in values]
+    levels = sorted({text for text in texts if text})
+    codes = {text: code for code, text in enumerate(levels)}
+    return Texts(np.array([codes.get(text, -1) for text in texts], np.int32), levels)

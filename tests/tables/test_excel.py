@@ -213,11 +213,11 @@ def test_other_archives_are_refused(tmp_path, part, words):
         read_table(path)
 
 
+@pytest.mark.usefixtures("little_unpacked")
 def test_what_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch):
     from frugalsvm.tables import source
 
     path = saved(tmp_path / "a.xlsx", ("data", [["a", "b"], *[[1, 2]] * 5000]))
-    monkeypatch.setattr(source, "LEAST_LIMIT", 0)
     monkeypatch.setattr(source, "MOST_UNPACKED", 2)
     with pytest.raises(TableError, match="times its size; save the sheet as CSV"):
         read_table(path)

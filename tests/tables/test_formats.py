@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frugalsvm.tables import Numbers, TableError, make_plan, read_table, text_table
+from frugalsvm.tables import Numbers, TableError, make_plan, read_table
 from frugalsvm.tables.columns import Texts, UnclearNumbers, check_clear
 from frugalsvm.tables.formats import (
     PLAIN,
@@ -171,8 +171,7 @@ def test_stored_formats_are_applied(column):
     assert known(WHOLE, ["45", "45.5"]) == [45, 45.5]
 
 
-def test_kinds_are_decided_from_all_chunks(column, monkeypatch):
-    monkeypatch.setattr(text_table, "CELLS", 100)
+def test_kinds_are_decided_from_all_chunks(column, small_chunks):
     start, end = ["1.234"] * 150, ["2.5"] * 150
     assert column(start + end).format == PLAIN
     assert column(["1.234"] * 300 + ["1,5"]).values[-1] == 1.5

@@ -16,7 +16,6 @@ from frugalsvm.tables import (
     make_plan,
     read_table,
     reading,
-    source,
     text_table,
 )
 from frugalsvm.tables.columns import StoredNumbers
@@ -121,9 +120,8 @@ def test_lines_before_the_names(table, start):
     assert values(table(f"{start}a,b\n\n1.5,x\n2,y\n")) == PLAIN
 
 
-def test_a_first_line_of_more_than_a_mebibyte(table, monkeypatch):
-    monkeypatch.setattr(reading, "SAMPLE", 1000)
-    names = [f"a very long name of a column {j}" for j in range(500)]
+def test_a_first_line_of_more_than_a_mebibyte(table):
+    names = [f"{j} {'long ' * 500}name" for j in range(500)]
     rows = [",".join(names), *(",".join([f"{k}.25"] * 500) for k in range(5))]
     found = table("\n".join(rows))
     assert found.names == names
@@ -183,8 +181,7 @@ def test_columns_with_leading_zeros_are_codes(table):
     assert found.columns["ward"].values.tolist() == [7.0, 12.0]
 
 
-def test_a_column_that_is_mixed_across_pieces_is_text(table, monkeypatch):
-    monkeypatch.setattr(text_table, "CELLS", 400)
+def test_a_column_that_is_mixed_across_pieces_is_text(table, small_chunks):
     lines = ["a,b,c"] + ["01,,1"] * 500 + ["x,y,2.5"] + ["02,,3"] * 500
     found = table("\n".join(lines))
     assert found.columns["a"].levels == ["01", "02", "x"]
@@ -299,10 +296,10 @@ def test_parquet(tmp_path):
     assert found.columns["d"].are_dates
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, uninstall):
     path = tmp_path / "data.parquet"
     path.write_bytes(b"PAR1....PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    uninstall("pyarrow")
     with pytest.raises(TableError, match="pip install pyarrow"):
         read_table(path)
 
@@ -340,8 +337,7 @@ def test_commas_in_names_and_numbers_separate_nothing(table, text):
     assert table(text).names[-1] == "y"
 
 
-def test_files_that_unpack_to_far_more_are_rejected(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "LEAST_LIMIT", 2**20)
+def test_files_that_unpack_to_far_more_are_rejected(tmp_path, little_unpacked):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(b"x,y\n" + b"1,0\n" * 2**20))
     with pytest.raises(TableError, match="unpacks to more than 200 times"):
@@ -381,9 +377,8 @@ def parquet_file(path, columns, **options):
     ],
 )
 def test_parquet_may_not_unpack_to_far_more_than_its_length(
-    tmp_path, columns, monkeypatch
+    tmp_path, columns, little_unpacked
 ):
-    monkeypatch.setattr(source, "LEAST_LIMIT", 2**16)
     path = parquet_file(tmp_path / "a.parquet", columns, compression="zstd")
     with pytest.raises(TableError, match="unpacks to more than 200 times its size"):
         read_table(path)
@@ -488,8 +483,7 @@ def test_codes_with_zeros_stay_codes_beside_lone_points(table):
     assert values(table("a,b\n007,1\n.,2\n012,3\n"))["a"] == ["007", None, "012"]
 
 
-def test_lone_points_are_found_in_any_chunk(table, monkeypatch):
-    monkeypatch.setattr(text_table, "CELLS", 200)
+def test_lone_points_are_found_in_any_chunk(table, small_chunks):
     rows = [f"{k + 0.5},{k}" for k in range(500)]
     rows[450] = ".,450"
     column = values(table("a,b\n" + "\n".join(rows) + "\n"))["a"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, Status, solve
-from frugalsvm.run.stopping import EFFORTS, Effort
+from frugalsvm.run.stopping import Effort
 from frugalsvm.tree.parameters import DEFAULTS
 from frugalsvm.tree.payoff import Payoff
 from tests.reference import random_data
@@ -124,12 +124,12 @@ def test_a_raised_limit_lets_a_tree_close():
     assert not payoff.will_close(8 * WORK, lambda: 0.0)
 
 
-def test_a_tree_ends_if_its_bound_hardly_rises(monkeypatch):
+def test_a_tree_ends_if_its_bound_hardly_rises(set_efforts):
     rng = np.random.default_rng(0)
     X, _ = random_data(rng, 300, 200)
     noise = Problem(X, rng.choice([-1.0, 1.0], 300), max_features=10)
     effort = Effort(patience=0, search_work=1e8, least_svms=10, tree_work=1e10)
-    monkeypatch.setitem(EFFORTS, "normal", effort)
+    set_efforts(normal=effort)
     alone = {"engine": "interior-point"}
     result = solve(noise, random_state=0, method_options=alone)
     assert result.status is Status.FEASIBLE
@@ -138,17 +138,16 @@ def test_a_tree_ends_if_its_bound_hardly_rises(monkeypatch):
 
 
 @pytest.fixture
-def closing_work(monkeypatch):
+def closing_work(set_efforts):
     """Sets a limit for trees that are likely to close; the others are short."""
 
     def limit(work):
-        for name, effort in {
-            "normal": Effort(10, search_work=1e7, least_svms=10, tree_work=4e7),
-            "thorough": Effort(
+        set_efforts(
+            normal=Effort(10, search_work=1e7, least_svms=10, tree_work=4e7),
+            thorough=Effort(
                 20, search_work=3e7, least_svms=10, tree_work=2e8, closing_work=work
             ),
-        }.items():
-            monkeypatch.setitem(EFFORTS, name, effort)
+        )
 
     return limit
 

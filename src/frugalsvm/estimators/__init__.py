@@ -11,6 +11,6 @@ from .alternatives import NearOptimal
 from .exchanges import FeatureRole
 from .frugal_svc import FrugalSVC
 from .frugal_svc_cv import FrugalSVCCV
-from .near_optimal import near_optimal
+from .near_optima import near_optimal
 
 __all__ = ["FeatureRole", "FrugalSVC", "FrugalSVCCV", "NearOptimal", "near_optimal"]

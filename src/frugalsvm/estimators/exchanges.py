@@ -19,7 +19,7 @@ from ..engine.perspective import perspective
 from ..problem.problem import Problem
 from ..run.words import listed
 from ..search.evaluator import Evaluator, Stop, insert
-from ..search.reduced import n_searched
+from ..search.reduced import n_searched, needs_subsample
 from ..tree.listing import Listing, ListingTree, solve_support
 from ..tree.parameters import TreeParameters
 

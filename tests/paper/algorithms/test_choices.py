@@ -3,9 +3,10 @@
 import inspect
 
 import numpy as np
+import pytest
 
 from frugalsvm import FrugalSVC, Problem, solve
-from frugalsvm.paper.algorithms import exact_procedure, heuristic
+from frugalsvm.paper.algorithms import heuristic
 from frugalsvm.paper.algorithms.exact_procedure import ExactOptions, ExactProcedure
 from frugalsvm.paper.algorithms.heuristic import HeuristicOptions, Strategy
 from frugalsvm.paper.algorithms.kernel_search import (
@@ -44,7 +45,7 @@ def test_local_search_has_no_limit_for_its_subproblem():
     assert Strategy(problem_of(), Monitor(), options).subproblems.time_limit == 1.0
 
 
-def test_out_of_time_the_best_solution_counts_and_none_is_infeasible(monkeypatch):
+def test_out_of_time_the_best_solution_counts_and_none_is_infeasible():
     problem = problem_of()
     solutions = [
         Evaluator(problem).solve(np.array(support))
@@ -55,8 +56,12 @@ def test_out_of_time_the_best_solution_counts_and_none_is_infeasible(monkeypatch
         Restricted(solutions[0], False), Restricted(None, False),
         Restricted(solutions[1], False), Restricted(None, True),
     ]  # fmt: skip
-    subproblems = SubproblemSolver(problem, Monitor(), "native", None)
-    monkeypatch.setattr(subproblems, "solve", lambda K, **cuts: outcomes.pop(0))
+
+    class Scripted(SubproblemSolver):
+        def solve(self, K, **cuts):
+            return outcomes.pop(0)
+
+    subproblems = Scripted(problem, Monitor(), "native", None)
     kernels = []
     best = kernel_search(
         subproblems, np.arange(20), 5, watch=lambda k: kernels.append(set(k.idle))
@@ -66,47 +71,44 @@ def test_out_of_time_the_best_solution_counts_and_none_is_infeasible(monkeypatch
     assert kernels[2] == kernels[3] >= set(solutions[1].support.tolist())
 
 
-def test_the_second_run_of_the_heuristic_is_from_scratch(monkeypatch):
+@pytest.fixture
+def starts(monkeypatch):
+    """The starts of all runs of a strategy, each with the incumbent of its monitor."""
+    calls, run = [], Strategy.__call__
+
+    def noted(self, ranked, start=None, time_limit=np.inf):
+        calls.append((start, self.subproblems.monitor.incumbent.solution))
+        return run(self, ranked, start, time_limit)
+
+    monkeypatch.setattr(Strategy, "__call__", noted)
+    return calls
+
+
+def test_the_second_run_of_the_heuristic_is_from_scratch(starts, monkeypatch):
     problem = problem_of()
-    starts = []
-
-    class Spy(Strategy):
-        def __call__(self, ranked, start=None, time_limit=np.inf):
-            starts.append(start)
-            return super().__call__(ranked, start, time_limit)
-
     ranked = problem.candidates
-    monkeypatch.setattr(heuristic, "Strategy", Spy)
     monkeypatch.setattr(heuristic, "second_ranking", lambda *args: ranked[::-1])
     monitor = Monitor()
     counters = heuristic.heuristic(
         problem, monitor, HeuristicOptions(rho=5), ranked, None
     )
-    assert starts == [None, None]
+    assert [start for start, _ in starts] == [None, None]
     assert counters["rankings"] == 2
     assert monitor.incumbent.solution is not None
 
 
-def test_runs_inside_the_exact_procedure_are_from_the_incumbent(monkeypatch):
+def test_runs_inside_the_exact_procedure_are_from_the_incumbent(starts):
     problem = problem_of(n=30, max_features=5)
     monitor = Monitor(gap_tol=1e-9)
-    calls = []
-
-    class Spy(Strategy):
-        def __call__(self, ranked, start=None, time_limit=np.inf):
-            calls.append((start, procedure.best))
-            return super().__call__(ranked, start, time_limit)
-
-    monkeypatch.setattr(exact_procedure, "Strategy", Spy)
     procedure = ExactProcedure(
         problem, monitor, ExactOptions(rho=5, s=2), max_nodes=400, keep_proof=False
     )
     fallback = Evaluator(problem).solve(np.arange(5))
     monitor.incumbent.offer(fallback)
     procedure.run(problem.candidates, None)
-    assert calls[0] == (None, fallback)
-    assert len(calls) > 2
-    assert all(start is incumbent for start, incumbent in calls[1:])
+    assert starts[0] == (None, fallback)
+    assert len(starts) > 2
+    assert all(start is incumbent for start, incumbent in starts[1:])
 
 
 def test_an_integral_semi_relaxation_is_a_solution(monkeypatch):

@@ -169,6 +169,22 @@ class Broken:
         return self.model.solve(*arguments, **options)
 
 
+@pytest.fixture
+def broken(monkeypatch):
+    """A function that lets a model fail in its second call; it lists the calls."""
+
+    def fail(name, error):
+        calls, build = [], getattr(models, name)
+
+        def build_broken(*arguments, **cuts):
+            return Broken(build(*arguments, **cuts), calls, error)
+
+        monkeypatch.setattr(models, name, build_broken)
+        return calls
+
+    return fail
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -177,15 +193,9 @@ class Broken:
         ("failed", "scip failed on SR-DLMP"),
     ],
 )
-def test_a_failing_solver_ends_the_run_with_its_results_so_far(
-    monkeypatch, error, words
-):
+def test_a_failing_solver_ends_the_run_with_its_results_so_far(broken, error, words):
     problem, _, _ = small_problem("random", 0)
-    calls = []
-    real = models.sr_dlmp
-    monkeypatch.setattr(
-        models, "sr_dlmp", lambda *given: Broken(real(*given), calls, error)
-    )
+    calls = broken("sr_dlmp", error)
     options = {"semi_solver": "scip", "strategy": "local-search", "k": 0, "s": 1}
     with pytest.warns(UserWarning, match=words):
         result = solve(problem, method="exact", method_options=options)
@@ -198,13 +208,9 @@ def test_a_failing_solver_ends_the_run_with_its_results_so_far(
     assert result.reported_bound > result.lower_bound
 
 
-def test_a_solver_that_fails_in_a_subproblem_ends_the_run(monkeypatch):
+def test_a_solver_that_fails_in_a_subproblem_ends_the_run(broken):
     problem, _, _ = small_problem("random", 0)
-    calls, error = [], SolverFailed("out of numbers")
-    real = models.cop
-    monkeypatch.setattr(
-        models, "cop", lambda *given, **cuts: Broken(real(*given, **cuts), calls, error)
-    )
+    calls = broken("cop", SolverFailed("out of numbers"))
     options = {"solver": "scip", "rho": 2}
     with pytest.warns(UserWarning, match="out of numbers"):
         result = solve(problem, method="kernel-search", method_options=options)

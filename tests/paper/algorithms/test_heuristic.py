@@ -94,7 +94,7 @@ def test_a_large_big_m_does_not():
     assert result.counters["rankings"] == 1
 
 
-def test_a_large_weight_makes_the_big_m_unnecessary(monkeypatch):
+def test_a_large_weight_makes_the_big_m_unnecessary():
     X, y = random_data(np.random.default_rng(1), 40, 6, separable=True)
     problem = Problem(X, y, C=10.0, max_features=5)
     best = Evaluator(problem).solve(brute_force(problem)[1])
@@ -102,15 +102,12 @@ def test_a_large_weight_makes_the_big_m_unnecessary(monkeypatch):
     # So is every valid M.
     M = big_m(problem, best.objective, max_programs=0)
     assert np.abs(best.w).max() * (1 - 1e-6) <= M
-    monkeypatch.setattr("frugalsvm.paper.algorithms.heuristic._big_m", None)
     assert second_ranking(problem, Monitor(), best, 0) is None
 
 
-def test_without_cvxpy_the_first_ranking_is_kept(monkeypatch):
+def test_without_cvxpy_the_first_ranking_is_kept(uninstall):
     problem = spread_problem()
-    monkeypatch.setattr(
-        "frugalsvm.paper.algorithms.heuristic.find_spec", lambda name: None
-    )
+    uninstall("cvxpy")
     with pytest.warns(UserWarning, match="CVXPY"):
         result = solve(problem, method="heuristic", method_options={"rho": 3})
     assert result.counters["rankings"] == 1

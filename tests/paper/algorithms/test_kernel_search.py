@@ -83,22 +83,29 @@ def test_upper_bound_never_rises_and_the_kernel_holds_the_incumbent(seed):
     assert max(sizes) <= 3 * problem.max_features
 
 
-def test_every_group_is_asked_for_a_feature(monkeypatch):
-    problem = medium_problem()
-    asked = []
+@pytest.fixture
+def restricted(monkeypatch):
+    """Kernel, group and outcome of all subproblems."""
+    seen = []
 
-    def spy(problem, K, **arguments):
-        group = arguments["group"]
-        asked.append(group)
-        assert np.isin(group, K).all()
+    def noted(problem, K, **arguments):
         outcome = solve_restricted(problem, K, **arguments)
-        if outcome.solution is not None:
-            assert np.isin(group, outcome.solution.support).any()
+        seen.append((K, arguments["group"], outcome))
         return outcome
 
-    monkeypatch.setattr("frugalsvm.paper.algorithms.subproblem.solve_restricted", spy)
+    monkeypatch.setattr("frugalsvm.paper.algorithms.subproblem.solve_restricted", noted)
+    return seen
+
+
+def test_every_group_is_asked_for_a_feature(restricted):
+    problem = medium_problem()
     ranked = ranking(problem)
     kernel_search(solver_of(problem), ranked, 10)
+    for K, group, outcome in restricted:
+        assert np.isin(group, K).all()
+        if outcome.solution is not None:
+            assert np.isin(group, outcome.solution.support).any()
+    asked = [group for _, group, _ in restricted]
     np.testing.assert_array_equal(np.concatenate(asked), ranked)
 
 
@@ -154,20 +161,13 @@ def test_a_start_is_the_first_kernel_and_is_kept():
     assert kernel.objective <= start.objective
 
 
-def test_a_ranking_decides_what_is_tried_first(monkeypatch):
+def test_a_ranking_decides_what_is_tried_first(restricted):
     problem = medium_problem(1, n=20)
-    groups = []
-
-    def spy(problem, K, **arguments):
-        groups.append(arguments["group"].tolist())
-        return solve_restricted(problem, K, **arguments)
-
-    monkeypatch.setattr("frugalsvm.paper.algorithms.subproblem.solve_restricted", spy)
     order = [17, 3, 11, 0, 8]
     for method in ("kernel-search", "heuristic"):
-        groups.clear()
+        restricted.clear()
         solve(problem, method=method, method_options={"ranking": order, "rho": 5})
-        assert groups[0] == order
+        assert restricted[0][1].tolist() == order
 
 
 def test_scip_solves_the_same_subproblems():
@@ -213,8 +213,8 @@ def test_bad_options_are_explained(method, options, words):
         solve(medium_problem(n=8), method=method, method_options=options)
 
 
-def test_a_solver_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("frugalsvm.paper.solvers.find_spec", lambda name: None)
+def test_a_solver_that_is_not_installed_is_named(uninstall):
+    uninstall("pyscipopt")
     with pytest.raises(ImportError, match="pip install"):
         solve(
             medium_problem(n=8),

@@ -114,8 +114,8 @@ def test_a_solver_without_an_answer_is_an_error(monkeypatch):
         ElasticNetSVC(0.5).fit(*data(0))
 
 
-def test_missing_packages_are_named(monkeypatch):
-    monkeypatch.setattr("frugalsvm.paper.solvers.find_spec", lambda name: None)
+def test_missing_packages_are_named(uninstall):
+    uninstall("clarabel", "cvxpy")
     words = r"ElasticNetSVC runs on clarabel.*pip install 'frugalsvm\[paper\]'"
     with pytest.raises(ImportError, match=words):
         ElasticNetSVC().fit(*data(0))

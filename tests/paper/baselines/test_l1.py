@@ -165,11 +165,8 @@ def test_a_failing_solver_keeps_the_results_so_far(monkeypatch):
 
 
 @pytest.mark.parametrize("package", ["cvxpy", "highspy"])
-def test_missing_packages_are_named(monkeypatch, package):
-    monkeypatch.setattr(
-        "frugalsvm.paper.solvers.find_spec",
-        lambda name: name != package or None,
-    )
+def test_missing_packages_are_named(uninstall, package):
+    uninstall(package)
     words = rf"L1FrugalSVC runs on highs.*{package}.*pip install 'frugalsvm\[paper\]'"
     with pytest.raises(ImportError, match=words):
         L1FrugalSVC().fit(*data(0))

@@ -23,6 +23,7 @@ FORMS = ("tight", "printed")
 # The package exports functions of the same names.
 programs_module = import_module("frugalsvm.paper.models.bound_problem")
 weights_module = import_module("frugalsvm.paper.models.weight_bounds")
+programs_module = import_module("frugalsvm.paper.models.bound_problem")
 
 
 def solutions(problem, limit):
@@ -129,7 +130,6 @@ def test_a_small_working_set_gives_the_same_m(monkeypatch):
     reference = weight_bounds(problem, objective, max_programs=None)
     monkeypatch.setattr(weights_module, "MANY_FEATURES", 10)
     monkeypatch.setattr(programs_module, "FIRST_SIZE", 5)
-    monkeypatch.setattr(programs_module, "GROWTH", 3)
     grown = weight_bounds(problem, objective, max_programs=None)
     assert grown.settled
     np.testing.assert_allclose(grown.M, reference.M, rtol=1e-4)

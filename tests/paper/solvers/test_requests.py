@@ -110,27 +110,36 @@ def test_root_bounds(solver, best):
         cop(HARD).solve(node_limit=0)
 
 
-class Clock:
-    """Compilation takes a given number of seconds on this clock."""
+@pytest.fixture
+def now(monkeypatch):
+    """The seconds that a clock of its own shows."""
+    now = [0.0]
+    monkeypatch.setattr(
+        "frugalsvm.paper.solvers.base.time.perf_counter", lambda: now[0]
+    )
+    return now
 
-    def __init__(self, monkeypatch, module, seconds):
-        real = module.compile_model
 
-        def slow(model):
-            self.now += seconds
-            return real(model)
+@pytest.fixture
+def slowed(monkeypatch, now):
+    """A function: a call of another one takes some seconds on that clock."""
 
-        self.now = 0.0
-        monkeypatch.setattr(module, "compile_model", slow)
-        monkeypatch.setattr(
-            "frugalsvm.paper.solvers.base.time.perf_counter", lambda: self.now
-        )
+    def slow_down(owner, name, seconds):
+        function = getattr(owner, name)
+
+        def slow(*arguments):
+            now[0] += seconds
+            return function(*arguments)
+
+        monkeypatch.setattr(owner, name, slow)
+
+    return slow_down
 
 
 @pytest.mark.parametrize("module", [clarabel, highs])
-def test_compilation_is_part_of_the_time_limit(monkeypatch, module):
+def test_compilation_is_part_of_the_time_limit(slowed, module):
     """Late, the solver is not even begun, and there is neither point nor bound."""
-    Clock(monkeypatch, module, 2.0)
+    slowed(module, "compile_model", 2.0)
     adapter = {clarabel: clarabel.Clarabel, highs: highs.Highs}[module]()
     model = svm(SMALL["random"])
     late = adapter.solve(model, Request(time_limit=1.0, asked=0.0))
@@ -142,12 +151,11 @@ def test_compilation_is_part_of_the_time_limit(monkeypatch, module):
     assert in_time.status is SolveStatus.OPTIMAL
 
 
-def test_cvxpys_solvers_count_compilation_too(monkeypatch):
+def test_cvxpys_solvers_count_compilation_too(monkeypatch, now):
     """The time option is the remaining time; COPT and MOSEK use the same code."""
     model = dscop(SMALL["random"])
     seen = {}
     real = type(model.program).get_problem_data
-    now = [0.0]
 
     def slow(program, solver, *rest):
         now[0] += 2.0
@@ -161,9 +169,6 @@ def test_cvxpys_solvers_count_compilation_too(monkeypatch):
         return data, Chain(), inverse
 
     monkeypatch.setattr(type(model.program), "get_problem_data", slow)
-    monkeypatch.setattr(
-        "frugalsvm.paper.solvers.base.time.perf_counter", lambda: now[0]
-    )
     with pytest.raises(SolverFailed, match="all we wanted"):
         copt.Copt().solve(model, Request(time_limit=5.0, asked=0.0))
     assert seen["TimeLimit"] == pytest.approx(3.0)

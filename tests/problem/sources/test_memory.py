@@ -13,15 +13,23 @@ def test_there_is_some_memory():
     assert room is None or room > 2**20
 
 
-def test_arrays_that_fit_and_arrays_that_do_not(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 3 * 2**30)
+@pytest.fixture
+def available(request, monkeypatch):
+    """What is known about the available memory."""
+    monkeypatch.setattr(memory, "available_bytes", lambda: request.param)
+
+
+@pytest.mark.usefixtures("available")
+@pytest.mark.parametrize("available", [3 * 2**30], indirect=True)
+def test_arrays_that_fit_and_arrays_that_do_not():
     memory.check_room(2**31, "this", "buy more.")
     with pytest.raises(MemoryError, match=r"this .*4\.0 GiB.*3\.0 GiB.*buy more\."):
         memory.check_room(2**32, "this", "buy more.")
 
 
-def test_memory_is_not_checked_if_it_is_unknown(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+@pytest.mark.usefixtures("available")
+@pytest.mark.parametrize("available", [None], indirect=True)
+def test_memory_is_not_checked_if_it_is_unknown():
     memory.check_room(2**60, "this", "buy more.")
 
 
