@@ -9,7 +9,7 @@ from tests.commands import main
 AFTERWARDS = """
 import numpy as np
 from frugalsvm import FrugalSVC, Problem, near_optimal, relax
-from frugalsvm.problem.validation import METHOD_NAMES
+from frugalsvm.problem.options import METHOD_NAMES
 from frugalsvm.paper.models import big_m
 from frugalsvm.search.relaxations import certified_bound
 from frugalsvm.cli.all_kernels import kernels, warmup

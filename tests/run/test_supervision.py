@@ -9,7 +9,6 @@ from _thread import interrupt_main
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, near_optimal, relax, solve
 from frugalsvm.engine.perspective import region_request
-from frugalsvm.estimators import final_fit
+from frugalsvm.estimators import final_fit, near_optima
 from frugalsvm.run.monitor import Monitor
 from frugalsvm.run.stopping import StopCondition
 from frugalsvm.run.supervision import Hold, supervise
@@ -471,7 +470,7 @@ def test_ctrl_c_after_the_folds_keeps_the_best_model(ctrl_c_at, name):
 
 
 def test_ctrl_c_after_the_first_solution_of_a_list_keeps_it(ctrl_c_at):
-    ctrl_c_at(search, "_check_start")
+    ctrl_c_at(near_optima, "_check_start")
     X, y = random_data(np.random.default_rng(0), 60, 30)
     found = near_optimal(X, y, max_features=4)
     assert len(found) >= 1

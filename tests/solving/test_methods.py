@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax
-from frugalsvm.problem.validation import METHOD_NAMES, Options
+from frugalsvm.problem.options import METHOD_NAMES, Options
 from frugalsvm.run.monitor import Monitor
 from frugalsvm.solving.methods import Context, check_method, find_method
 from tests.reference import random_data

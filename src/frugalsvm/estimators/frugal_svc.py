@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from ..problem.validation import METHOD_NAMES
+from ..problem.options import METHOD_NAMES
 from ..run.monitor import Callback
 from ..run.stopping import EFFORTS
 from ..run.supervision import Hold

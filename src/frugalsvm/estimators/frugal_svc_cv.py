@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
-from ..problem.validation import METHOD_NAMES
+from ..problem.options import METHOD_NAMES
 from ..run.stopping import EFFORTS
 from ..run.supervision import Hold
 from . import parameters

@@ -25,9 +25,9 @@ import numpy as np
 
 from ..engine.columns import smallest
 from ..engine.work import svm_work
+from ..problem.options import Options, check_integer
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..problem.validation import Options, check_integer
 from ..run.monitor import SINCE_BEST, Incumbent
 from .estimates import Twins
 from .evaluator import Evaluator, Stop

@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from ..engine.work import node_work
+from ..problem.options import METHOD_NAMES, Options
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..problem.validation import METHOD_NAMES, Options
 from ..run.monitor import Incumbent, Monitor
 from ..run.stopping import Stage
 from ..search.evaluator import Evaluator, Stop

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.work import svm_work
+from ..problem.options import Options
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..problem.validation import Options
 from ..run.monitor import LEAST_GAP, Monitor, relative_gap
 from ..run.stopping import Effort, Stage, efforts_up_to
 from ..run.threads import single_threaded_blas

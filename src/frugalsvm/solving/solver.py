@@ -12,8 +12,8 @@ import numpy as np
 from ..engine.batched import BatchedEngine
 from ..kernels.branching import largest, most_fractional, most_gaining
 from ..kernels.chain import is_compiled
+from ..problem.options import Options
 from ..problem.problem import Problem
-from ..problem.validation import Options
 from ..run import compilation
 from ..run.monitor import Callback, Monitor
 from ..run.stopping import StopCondition

@@ -18,9 +18,9 @@ from ..engine.native import NativeEngine
 from ..engine.perspective import region_request
 from ..engine.protocol import Engine
 from ..engine.trial import TrialEngine, worth_trying
+from ..problem.options import check_choice, check_integer
 from ..problem.problem import Problem
 from ..problem.solution import Solution
-from ..problem.validation import check_choice, check_integer
 from ..run.compilation import tiny_problem
 from ..run.monitor import Incumbent, Monitor
 from ..run.stopping import Stage, StopCondition

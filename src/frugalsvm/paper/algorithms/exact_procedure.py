@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...problem.options import check_choice, check_integer
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...problem.validation import check_choice, check_integer
 from ...run.monitor import Monitor, relative_gap
 from ...search.evaluator import Evaluator, Stop
 from ...search.relaxations import fit_budgets

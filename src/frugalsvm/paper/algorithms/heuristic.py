@@ -13,9 +13,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from ...problem.options import check_choice, check_integer
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...problem.validation import check_choice, check_integer
 from ...run.monitor import Monitor
 from ...search.relaxations import relax
 from .kernel_search import (

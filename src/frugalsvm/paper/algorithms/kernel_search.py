@@ -14,9 +14,10 @@ from typing import Protocol
 
 import numpy as np
 
+from ...problem.options import check_distinct, check_integer
 from ...problem.problem import Problem
 from ...problem.solution import Solution
-from ...problem.validation import check_distinct, check_indices, check_integer
+from ...problem.validation import check_indices
 from ...run.monitor import Monitor
 from ...search.parameters import DEFAULTS
 from .restricted import Restricted

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...problem.options import Options, check_choice, check_seconds
 from ...problem.problem import Problem
-from ...problem.validation import Options, check_choice, check_seconds
 from ...run.monitor import Monitor
 from ...search.evaluator import Evaluator
 from .restricted import SUBPROBLEM_GAP, TIE, Restricted, solve_restricted
