@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import near_optimal, verify
-from frugalsvm.report.plotting import SupportsDisplay
+from frugalsvm.report import SupportsDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X[:] = StandardScaler().fit_transform(X)

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVC, PortableModel
-from frugalsvm.report.plotting import ScoresDisplay, WeightsDisplay
+from frugalsvm.report import ScoresDisplay, WeightsDisplay
 
 data = load_breast_cancer(as_frame=True)
 y = np.where(data.target == 0, "malignant", "benign")

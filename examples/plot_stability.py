@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from frugalsvm import FrugalSVC, stability_selection
-from frugalsvm.report.plotting import SelectionDisplay
+from frugalsvm.report import SelectionDisplay
 
 random = np.random.default_rng(0)
 X = pd.DataFrame(

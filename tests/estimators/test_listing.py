@@ -6,7 +6,7 @@ import pytest
 
 from frugalsvm import near_optimal
 from frugalsvm.estimators.exchanges import exchanges, roles_of
-from frugalsvm.report.plotting import SupportsDisplay
+from frugalsvm.report import SupportsDisplay
 from tests.markup import EVIL, parsed
 
 matplotlib.use("Agg")

@@ -20,8 +20,7 @@ from frugalsvm import (
     frugal_path,
     near_optimal,
 )
-from frugalsvm.report.displays import N_LETTERS, label
-from frugalsvm.report.plotting import (
+from frugalsvm.report import (
     BudgetPathDisplay,
     ProgressDisplay,
     ScoresDisplay,
@@ -29,6 +28,7 @@ from frugalsvm.report.plotting import (
     SupportsDisplay,
     WeightsDisplay,
 )
+from frugalsvm.report.displays import N_LETTERS, label
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -338,7 +338,7 @@ def test_labels_are_short():
 
 def test_matplotlib_is_loaded_when_something_is_drawn():
     code = (
-        "import sys, frugalsvm.report.plotting as p\n"
+        "import sys, frugalsvm.report as p\n"
         "assert 'matplotlib' not in sys.modules\n"
         "assert 'numba' not in sys.modules\n"
         "sys.modules['matplotlib'] = None\n"

@@ -14,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.problem import Problem
-from ..run.stopping import StopCondition
-from ..search import tempering
-from ..search.evaluator import best_intercept
-from ..search.native import FAMILY, WITH_M, certified_bound
-from ..search.relaxations import relax
-from ..solving.solver import solve
+from ..problem import Problem
+from ..run import StopCondition
+from ..search import FAMILY, WITH_M, best_intercept, certified_bound, relax, tempering
+from ..solving import solve
 from ..tree import branch_and_bound
 
 N_SAMPLES, N_FEATURES = 30, 12

@@ -6,10 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..run.words import counted, listed
-from ..tables.columns import REFUSE
-from ..tables.excel import Layout
-from ..tables.kinds import MIN_LEVEL
+from ..run import counted, listed
+from ..tables import MIN_LEVEL, REFUSE, Layout
 from . import options as opt
 from .options import DataOptions
 from .outputs import check_output, printing_result, write_certificate
@@ -163,7 +161,7 @@ def alternatives(
 
 
 def _show(session: Session, listing: Any) -> None:
-    from ..estimators.exchanges import explanation
+    from ..estimators import explanation
 
     n, percent = len(listing), 100 * listing.tolerance
     session.show("", f"{n:,} model{'s' * (n > 1)} within {percent:.3g} %")
@@ -198,7 +196,7 @@ def _role_text(role: Any) -> str:
 
 
 def _content(listing: Any) -> dict[str, Any]:
-    from ..estimators.exchanges import explanation
+    from ..estimators import explanation
 
     names = listing.feature_names
     return {

@@ -95,14 +95,14 @@ def info(session: Session) -> None:
 
 def _environment() -> dict[str, Any]:
     """All entries of ``info`` by name."""
-    from ..kernels._cache import folders
     from ..paper.solvers import available_solvers
+    from ..run import cache_folders
     from .entry import versions
 
     cores = usable_cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         usable_cores = len(os.sched_getaffinity(0))
-    sizes = {str(folder): len(list(folder.glob("*.nbc"))) for folder in folders()}
+    sizes = {str(folder): len(list(folder.glob("*.nbc"))) for folder in cache_folders()}
     caches = [f"{folder} ({n} kernels)" for folder, n in sizes.items() if n]
     return {
         "versions": versions(),

@@ -9,37 +9,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimators.cells import (
+from ..estimators import (
+    DEFAULT_RULE,
     SHARE_OF_FOLDS,
+    STEADY,
+    BalancedAccuracy,
+    Choice,
     ChoiceCallback,
-    Watch,
-    WatchedFolds,
-    finished_cells,
-    watched_folds,
-)
-from ..estimators.choice import DEFAULT_RULE, Choice, ScoredPath
-from ..estimators.final_fit import FinalFit
-from ..estimators.folds import (
+    FinalFit,
     FoldJob,
+    GridWork,
+    Linear,
     ProblemMaker,
     Samples,
+    ScoredPath,
+    Watch,
+    WatchedFolds,
+    budgets_of,
+    finished_cells,
     fold_seeds,
     possible_folds,
     stratified_splits,
+    watched_folds,
+    weights_of,
 )
-from ..estimators.grid import STEADY, GridWork, budgets_of, weights_of
-from ..estimators.models import Linear
-from ..estimators.scoring import BalancedAccuracy
-from ..export.calibration import Sigmoid
-from ..problem.solution import rounded
+from ..export import Sigmoid
+from ..problem import rounded
 from ..report import ErrorCosts
-from ..run.monitor import Callback
-from ..run.supervision import Hold
-from ..run.threads import Shared
-from ..solving.constant import sign_of
-from ..solving.options import SolveOptions
-from ..solving.result import Result, Status
-from ..solving.solver import run_interruptible
+from ..run import Callback, Hold, Shared
+from ..solving import Result, SolveOptions, Status, run_interruptible, sign_of
 from ..tables import Preparation, TableError
 from .study import AUTO, Conditions, PreparedTable, Search
 

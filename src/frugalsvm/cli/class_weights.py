@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..run.words import quote
+from ..run import quote
 from ..tables import Target
 from .session import UsageProblem
 

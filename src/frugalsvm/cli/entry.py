@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..run.stopping import EFFORTS
+from ..run import EFFORTS
 
 if TYPE_CHECKING:
     from ..estimators import FrugalSVC

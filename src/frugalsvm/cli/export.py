@@ -47,7 +47,7 @@ def export(
     SQL and Python use the columns of the table, with categories as text. ONNX uses the
     features, with 0 or 1 for each category.
     """
-    from ..export.origins import input_columns, takes_columns
+    from ..export import input_columns, takes_columns
     from .models import load_model
 
     check_output("--output", output, model)
@@ -80,7 +80,7 @@ def export(
 
 
 def _check_sql(what: str, dialect: str, model: PortableModel) -> None:
-    from ..export.text import DIALECTS
+    from ..export import DIALECTS
 
     for option, value, choices in (
         ("--what", what, ("score", "label", "probability")),

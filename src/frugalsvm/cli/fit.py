@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..tables.columns import REFUSE
-from ..tables.excel import Layout
-from ..tables.kinds import MIN_LEVEL
+from ..tables import MIN_LEVEL, REFUSE, Layout
 from . import options as opt
 from .options import DataOptions
 from .outputs import STDOUT, check_output, command_line, write_certificate, write_text
@@ -120,7 +118,7 @@ class Run:
 
     def start(self, source: DataOptions, conditions: Any) -> None:
         """Read, fit, cross-validate, show and save."""
-        from ..estimators.folds import possible_folds
+        from ..estimators import possible_folds
         from .choosing import fit_all
         from .levels import check_signed_levels
         from .validation import Stages, inner_folds

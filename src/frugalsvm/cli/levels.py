@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..problem.solution import most_frequent
-from ..tables import Preparation
-from ..tables.prepared_columns import CategoryColumn, NumberColumn, PreparedColumn
+from ..problem import most_frequent
+from ..tables import CategoryColumn, NumberColumn, Preparation, PreparedColumn
 from .choosing import Fit
 from .session import UsageProblem
 from .study import Conditions, PreparedTable, signed_name

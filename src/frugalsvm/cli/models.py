@@ -9,26 +9,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..export import InvalidModel, PortableModel
-from ..export.content import Feature, Group, Proof, RefitProof
-from ..export.lookups import BOOLEAN, MISSING_WORDS, NUMBER, level_indices, truth
-from ..export.origins import (
+from ..export import (
+    BOOLEAN,
     CLASS_WEIGHTS,
+    LEAST,
+    MISSING_WORDS,
+    NUMBER,
     PREPARATION,
+    Feature,
+    Group,
+    InvalidModel,
+    PortableModel,
+    Proof,
+    RefitProof,
+    Values,
+    are_values,
     column_kinds,
     input_columns,
+    level_indices,
     read_origins,
     rows_without_value,
     takes_columns,
+    truth,
+    value_indices,
 )
-from ..export.statistics import LEAST, Values, are_values, value_indices
-from ..problem.solution import rounded
-from ..run.words import by_class
-from ..tables import Preparation, Table, TableError, read_table
-from ..tables.columns import UnclearNumbers, check_clear, listed
-from ..tables.excel import USUAL, Layout
-from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.prepared_columns import NumberColumn, as_texts
+from ..problem import rounded
+from ..run import by_class
+from ..tables import (
+    ALL_OPEN,
+    USUAL,
+    FormatRules,
+    Layout,
+    NumberColumn,
+    Preparation,
+    Table,
+    TableError,
+    UnclearNumbers,
+    as_texts,
+    check_clear,
+    listed,
+    read_table,
+)
 from .entry import package_version
 from .options import check_names, combined
 

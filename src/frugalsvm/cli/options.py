@@ -8,18 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from ..tables import Table
-from ..tables.columns import INDICATOR, unknown_column
-from ..tables.excel import USUAL, Layout
-from ..tables.formats import (
+from ..tables import (
     ALL_OPEN,
     DECIMALS,
     GROUPS,
+    INDICATOR,
+    MIN_LEVEL,
     NO_GROUPS,
+    USUAL,
     FormatRule,
     FormatRules,
+    Layout,
+    Table,
+    unknown_column,
 )
-from ..tables.kinds import MIN_LEVEL
 from .panel import Panel
 from .session import Session, UsageProblem
 

@@ -15,12 +15,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.certificate import write_whole
+from ..problem import write_whole
 from .session import UsageProblem, message
 
 if TYPE_CHECKING:
-    from ..problem.certificate import Certificate
-    from ..tables.columns import TextStyle
+    from ..problem import Certificate
+    from ..tables import TextStyle
     from .session import Session
 
 STDOUT = "-"
@@ -102,7 +102,7 @@ def write_bytes(path: str, content: bytes) -> None:
 
 def write_table(path: str, columns: Mapping[str, Any], style: TextStyle) -> None:
     """Write columns: as Excel if the name ends in .xlsx, else as text in some style."""
-    from ..tables.excel import SUFFIX, write_sheet
+    from ..tables import SUFFIX, write_sheet
 
     if path.lower().endswith(SUFFIX):
         write_file(path, lambda file: write_sheet(file, columns))

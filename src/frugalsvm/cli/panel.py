@@ -17,11 +17,11 @@ from rich.panel import Panel as Frame
 from rich.table import Table
 from rich.text import Text
 
-from ..run.monitor import Progress, logger
+from ..run import Progress, logger
 from .session import Session, plain
 
 if TYPE_CHECKING:
-    from ..estimators.cells import ChoiceProgress
+    from ..estimators import ChoiceProgress
 
 FRAMES_PER_SECOND = 8
 # Seconds between two progress lines without a terminal.

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..run.stopping import check_effort
-from ..tables import Numbers, TableError, read_table
-from ..tables.columns import (
+from ..run import check_effort
+from ..tables import (
     INDICATOR,
     MODES,
     REFUSE,
+    Numbers,
+    TableError,
     UnclearNumbers,
     check_usable,
     listed,
+    read_table,
     unknown_column,
 )
 from .session import UsageProblem

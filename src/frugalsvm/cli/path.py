@@ -8,10 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..run.words import bound_words, counted, gap_words
-from ..tables.columns import REFUSE
-from ..tables.excel import Layout
-from ..tables.kinds import MIN_LEVEL
+from ..run import bound_words, counted, gap_words
+from ..tables import MIN_LEVEL, REFUSE, Layout
 from . import options as opt
 from .options import DataOptions
 from .outputs import check_output, command_line, printing_result, write_text
@@ -48,7 +46,7 @@ class Scores:
     @classmethod
     def of(cls, folds: list[list[float]], name: str = "accuracy") -> Scores:
         """Mean and error of the accuracies of each fold."""
-        from ..estimators.choice import standard_error
+        from ..estimators import standard_error
 
         scores = np.transpose(folds)
         return cls(scores.mean(axis=-1), standard_error(scores), name)
@@ -56,14 +54,14 @@ class Scores:
     @property
     def chosen(self) -> int:
         """The first budget within one standard error of the best one."""
-        from ..estimators.choice import choose
+        from ..estimators import choose
 
         return choose(self.mean[None], self.error[None], "one-se")[1]
 
     @property
     def threshold(self) -> float:
         """The best mean less its standard error."""
-        from ..estimators.choice import one_standard_error
+        from ..estimators import one_standard_error
 
         return one_standard_error(self.mean, self.error)
 
@@ -105,7 +103,7 @@ def path(
     cross-validated accuracy. The mark < shows the fewest features within one standard
     error of the best accuracy, or balanced accuracy if the classes have weights.
     """
-    from ..estimators.path import frugal_path
+    from ..estimators import frugal_path
     from .class_weights import parse_class_weight
     from .options import parse_formats
     from .parsing import (
@@ -205,7 +203,7 @@ def _score(
 
     None if the time limit leaves fewer than two folds.
     """
-    from ..estimators.folds import possible_folds, run_folds
+    from ..estimators import possible_folds, run_folds
     from .validation import fold_jobs
 
     folds = possible_folds(data.target.positive, folds)
@@ -243,8 +241,7 @@ class FoldPath:
 
     def run(self, data: Any, job: Any) -> list[float] | None:
         """Accuracies on the held-out rows, budget by budget; None if time is up."""
-        from ..estimators.grid_search import search_grid
-        from ..estimators.models import grid_models
+        from ..estimators import grid_models, search_grid
         from .validation import TableFold
 
         if self.deadline.is_over:

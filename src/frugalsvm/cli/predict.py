@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ..run.words import by_class, different, listed
-from ..tables.columns import check_usable
-from ..tables.excel import Layout
+from ..run import by_class, different, listed
+from ..tables import Layout, check_usable
 from . import options as opt
 from .outputs import STDOUT, check_output, printing_result, write_table
 from .session import Session, plain
 
 if TYPE_CHECKING:
-    from ..tables.columns import TextStyle
+    from ..tables import TextStyle
     from .models import LoadedModel
 
 PREDICT_EXAMPLES = (

@@ -11,29 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.work import node_work
-from ..estimators import near_optimal
-from ..estimators.grid_search import bounded_grid
-from ..problem.problem import Problem
+from ..engine import node_work
+from ..estimators import bounded_grid, near_optimal
+from ..problem import Problem
 from ..report import (
+    CATEGORY,
+    MISSING,
+    NUMBER,
     BudgetPath,
     DataSummary,
+    DataWarning,
     Report,
     Reproduction,
     SelectedFeature,
+    all_warnings,
     alternatives_of,
     certificate_of,
+    drawn_rows,
+    ended,
+    first_warnings,
+    inspect_sample,
     progress_of,
     scored_path_of,
     verdict_of,
 )
-from ..report.content import CATEGORY, MISSING, NUMBER, DataWarning
-from ..report.headline import all_warnings, ended, first_warnings
-from ..report.inspection import drawn_rows, inspect_sample
-from ..run.words import counted, listed, quote
-from ..tables import Preparation
-from ..tables.columns import INDICATOR
-from ..tables.prepared_columns import CategoryColumn, NumberColumn
+from ..run import counted, listed, quote
+from ..tables import INDICATOR, CategoryColumn, NumberColumn, Preparation
 from .choosing import Fit
 from .entry import versions
 from .levels import LevelForm

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.solution import decimals_of
-from ..report.headline import NOT_VALIDATED
-from ..report.words import NARROW, sentence, unused
-from ..run.words import counted, quote
-from ..solving.constant import ConstantModel
-from ..solving.result import Result, Status
+from ..problem import decimals_of
+from ..report import NARROW, NOT_VALIDATED, sentence, unused
+from ..run import counted, quote
+from ..solving import ConstantModel, Result, Status
 from .choosing import Fit
 from .levels import OTHER, LevelForm, ShownRule, shown_rule
 from .session import Session, plain

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..export.scorecard import BINS, POINTS
+from ..export import BINS, POINTS
 from . import options as opt
 from .session import Session, plain
 
@@ -66,9 +66,8 @@ def scorecard(
     A model without statistics, made in Python, needs a table for its ranges. The exit
     code is 3 if the card predicts the same class for all rows.
     """
-    from ..export.scorecard import build_scorecard
-    from ..tables.excel import Layout
-    from ..tables.target import join_labels, labelled
+    from ..export import build_scorecard
+    from ..tables import Layout, join_labels, labelled
     from .models import load_model
     from .options import parse_formats
     from .session import ConstantFit, UsageProblem
@@ -120,7 +119,7 @@ def _features_and_classes(
     session: Session, loaded: LoadedModel, table: Table, target: str
 ) -> tuple[dict[str, np.ndarray], list[Any]]:
     """Values of the model's features in a table, and its labels."""
-    from ..tables.target import known_target
+    from ..tables import known_target
 
     for remark in table.remarks:
         session.say(f"{table.source}: {remark}")
@@ -154,7 +153,7 @@ def _show(session: Session, card: Any) -> None:
 
 
 def _content(card: Any) -> dict[str, Any]:
-    from ..export.statistics import Values
+    from ..export import Values
 
     statistics, evaluation = card.model.statistics, card.evaluation
     return {

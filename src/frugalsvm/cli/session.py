@@ -23,8 +23,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ..run.supervision import Hold
-from ..tables.columns import WrongRequest
+from ..run import Hold
+from ..tables import WrongRequest
 
 # Seconds on some clock.
 Clock = Callable[[], float]

@@ -13,33 +13,37 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.encoded_columns import whole_codes
-from ..estimators.grid import Pace, pace_of
-from ..export.lookups import OTHER
-from ..problem.problem import Problem
-from ..run.stopping import Effort, check_effort
-from ..run.words import close_names
-from ..solving.options import PartSizes, SolveOptions
-from ..solving.polish import with_refit
-from ..solving.result import Result
+from ..estimators import Pace, pace_of, whole_codes
+from ..export import OTHER
+from ..problem import Problem
+from ..run import Effort, check_effort, close_names
+from ..solving import PartSizes, Result, SolveOptions, with_refit
 from ..tables import (
+    ALL_OPEN,
+    INDICATOR,
+    REFUSE,
+    USUAL,
+    CategoryColumn,
+    FormatRules,
+    Layout,
     Numbers,
     Plan,
     Preparation,
+    PreparedColumn,
     Table,
     TableError,
     Target,
+    as_texts,
+    check_missing,
+    check_requested,
     find_target,
+    join_labels,
     labelled,
+    listed,
     make_plan,
+    missing_values,
     read_table,
 )
-from ..tables.columns import INDICATOR, REFUSE, listed
-from ..tables.excel import USUAL, Layout
-from ..tables.formats import ALL_OPEN, FormatRules
-from ..tables.kinds import check_missing, check_requested, missing_values
-from ..tables.prepared_columns import CategoryColumn, PreparedColumn, as_texts
-from ..tables.target import join_labels
 from .class_weights import ClassWeights
 from .options import check_names
 from .session import UsageProblem

@@ -9,15 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..report import (
+    MINUS,
+    NARROW,
     CrossValidation,
     ErrorCosts,
+    Names,
     ScoreThreshold,
     cross_validation_of,
+    named,
+    quality,
 )
-from ..report.headline import Names, quality
-from ..report.words import MINUS, NARROW, named
-from ..run.words import quote
-from ..solving.constant import ConstantModel, sign_of
+from ..run import quote
+from ..solving import ConstantModel, sign_of
 from .choosing import Fit
 from .session import UsageProblem
 from .study import PreparedTable

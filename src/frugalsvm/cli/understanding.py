@@ -6,16 +6,18 @@ import shlex
 from dataclasses import asdict
 from typing import Any
 
-from ..export.lookups import OTHER, OWN_LEVEL
-from ..run.words import counted, listed, quote
-from ..tables import Numbers, Preparation
-from ..tables.formats import PLAIN, WHOLE
-from ..tables.identifiers import rises_with_rows
-from ..tables.prepared_columns import (
+from ..export import OTHER, OWN_LEVEL
+from ..run import counted, listed, quote
+from ..tables import (
+    PLAIN,
+    WHOLE,
     CategoryColumn,
     NumberColumn,
+    Numbers,
+    Preparation,
     PreparedColumn,
     as_texts,
+    rises_with_rows,
 )
 from .study import PreparedTable
 

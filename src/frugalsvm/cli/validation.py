@@ -8,13 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..estimators.cells import ChoiceCallback
-from ..estimators.folds import FoldJob, possible_folds, run_folds, stratified_splits
-from ..estimators.models import Linear, svm_on
-from ..export.calibration import Sigmoid, fit_sigmoid
-from ..problem.problem import Problem
-from ..run.threads import Shared
-from ..solving.solver import run_or_raise
+from ..estimators import (
+    ChoiceCallback,
+    FoldJob,
+    Linear,
+    possible_folds,
+    run_folds,
+    stratified_splits,
+    svm_on,
+)
+from ..export import Sigmoid, fit_sigmoid
+from ..problem import Problem
+from ..run import Shared
+from ..solving import run_or_raise
 from ..tables import Preparation
 from .choosing import MOST_SAMPLES, choose
 from .panel import Panel

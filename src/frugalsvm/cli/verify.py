@@ -8,9 +8,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from ..run.words import quote
-from ..tables.formats import PLAIN, WHOLE
-from ..tables.prepared_columns import CategoryColumn
+from ..run import quote
+from ..tables import PLAIN, WHOLE, CategoryColumn
 from . import options as opt
 from .session import Session
 
@@ -52,10 +51,15 @@ def verify(
     """
     from ..checker import InvalidCertificate
     from ..checker import verify as check
-    from ..problem.certificate import Certificate
-    from ..tables import Preparation, labelled, read_table
-    from ..tables.excel import Layout
-    from ..tables.target import join_labels, known_target
+    from ..problem import Certificate
+    from ..tables import (
+        Layout,
+        Preparation,
+        join_labels,
+        known_target,
+        labelled,
+        read_table,
+    )
     from .options import check_names, combined, parse_formats
 
     formats = parse_formats(decimal, thousands)
@@ -123,7 +127,7 @@ def _check_categories(proof: str, preparation: Any, table: Any) -> None:
     Each category needs memory for all rows.
     """
     from ..checker import InvalidCertificate
-    from ..tables.kinds import most_levels
+    from ..tables import most_levels
 
     preparation.check_columns(table)
     for column in preparation.columns:

@@ -5,3 +5,7 @@ Trees, searches and relaxations use an :class:`~frugalsvm.engine.protocol.Engine
 ``ColumnGenerationEngine`` is for all other data, accessed as a
 :class:`~frugalsvm.engine.source.Source`.
 """
+
+from .._lazy import exports
+
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

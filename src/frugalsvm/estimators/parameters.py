@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..problem.validation import check_unmasked
 from .models import signs_of
 
 
@@ -164,6 +163,9 @@ def signs_of_labels(y: Any) -> np.ndarray:
 
     Of two classes, the second in sorted order is +1.
     """
+    # Validation loads the compiler.
+    from ..problem.validation import check_unmasked
+
     check_unmasked("y", y)
     labels = np.asarray(y)
     if _has_missing(labels):

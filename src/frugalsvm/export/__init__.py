@@ -9,27 +9,6 @@ rows, and has the ranges of scorecards. ``text``, ``onnx`` and ``scorecard`` are
 exports; ``card_parts`` makes the parts of a scorecard and evaluates it.
 """
 
-from __future__ import annotations
+from .._lazy import exports
 
-from .calibration import Isotonic, Sigmoid
-from .card_parts import CardEvaluation
-from .content import Feature, Group, Proof
-from .model import PortableModel
-from .schema import InvalidModel, model_schema
-from .scorecard import Scorecard
-from .statistics import Distribution, Statistics
-
-__all__ = [
-    "CardEvaluation",
-    "Distribution",
-    "Feature",
-    "Group",
-    "InvalidModel",
-    "Isotonic",
-    "PortableModel",
-    "Proof",
-    "Scorecard",
-    "Sigmoid",
-    "Statistics",
-    "model_schema",
-]
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from ..estimators.encoded_columns import positions
+from ..estimators import positions
 from .lookups import NUMBER, OTHER, OWN_LEVEL, TEXT, Level, Lookup, is_gap, kind_of
 from .origins import Origin, input_columns, read_origins
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.certificate import write_whole
-from ..problem.solution import decimals_of, rounded
+from ..problem import decimals_of, rounded, write_whole
+from ..run import by_class, gap_words
 from ..run import words as markup
-from ..run.words import by_class, gap_words
 from .calibration import Calibration
 from .content import (
     Feature,
@@ -485,7 +484,7 @@ class PortableModel:
         With more than two classes there are columns ``weight_c`` and
         ``weight_per_unit_c`` for each class c.
         """
-        from ..estimators.fitted import pandas
+        from ..estimators import pandas
 
         order = self._by_weight()
         features = [self.features[j] for j in order]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..estimators import FrugalSVC, FrugalSVCCV
-from ..problem.solution import decimals_of
+from ..problem import decimals_of
 from .calibration import Sigmoid
 from .lookups import LARGEST_VALUE, NUMBER, TEXT, Lookup
 from .origins import Fills, Origin, fills, is_of_same_code, read_origins, takes_columns

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..run.words import listed
+from ..run import listed
 from .lookups import (
     LARGEST_VALUE,
     NUMBER,

@@ -10,9 +10,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..estimators import FrugalSVC
-from ..estimators.fitted import Fitted, open_fitted
-from ..run.words import different
+from ..estimators import Fitted, FrugalSVC, open_fitted
+from ..run import different
 from .calibration import Calibration, from_calibrator, is_finite
 from .content import Feature, Group, Label, Proof, RefitProof, numbers_of
 from .encoders import TableColumns, origins_of, terms_of

@@ -125,7 +125,7 @@ class Scorecard:
 
     def to_frame(self) -> Any:
         """Points of all ranges as a DataFrame."""
-        from ..estimators.fitted import pandas
+        from ..estimators import pandas
 
         columns = ["feature", "unit", "range", "points"]
         return pandas().DataFrame(self._rows(), columns=columns)

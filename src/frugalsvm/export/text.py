@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..run.words import by_class
+from ..run import by_class
 from .calibration import Isotonic, Sigmoid
 from .lookups import (
     BOOLEAN,

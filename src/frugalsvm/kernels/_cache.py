@@ -69,7 +69,9 @@ class KernelCache(_Cache):
     @property
     def is_cached(self) -> bool:
         """Whether there is a file for any signature."""
-        return any(any(folder.glob(f"{self._name}-*.nbc")) for folder in folders())
+        return any(
+            any(folder.glob(f"{self._name}-*.nbc")) for folder in cache_folders()
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel for this signature, or None."""
@@ -86,7 +88,7 @@ class KernelCache(_Cache):
         return kernel
 
     def _load(self, name: str, target_context: Any) -> Any:
-        for folder in folders():
+        for folder in cache_folders():
             payload = _read(folder / name)
             if payload is not None:
                 self._folder = folder
@@ -107,7 +109,7 @@ class KernelCache(_Cache):
         if data.lifted or data.library.has_dynamic_globals:
             return  # it contains addresses of this process
         payload = dumps(data._reduce())
-        for folder in folders():
+        for folder in cache_folders():
             try:
                 _write(folder / name, payload)
             except OSError:
@@ -118,7 +120,7 @@ class KernelCache(_Cache):
 
     def flush(self) -> None:
         """Delete the kernel, so that it is compiled again."""
-        for folder in folders():
+        for folder in cache_folders():
             for file in folder.glob(f"{self._name}-*.nbc"):
                 file.unlink(missing_ok=True)
 
@@ -150,7 +152,7 @@ class _CompilationLock:
         self._file: Any = None
         if fcntl is None:
             return
-        for folder in folders():
+        for folder in cache_folders():
             try:
                 _make_folder(folder)
                 self._path = folder / f"{name}.lock"
@@ -185,7 +187,7 @@ class _CompilationLock:
         self._file.close()
 
 
-def folders() -> list[Path]:
+def cache_folders() -> list[Path]:
     """The folders to search for kernels, in this order."""
     name = f"frugalsvm-{state()}"
     if _config.CACHE_DIR:

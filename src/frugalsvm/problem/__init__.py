@@ -6,17 +6,6 @@ share; ``certificate`` also writes files. Names are loaded on first use, so that
 certificate can be read without the compiler.
 """
 
-from typing import TYPE_CHECKING, Any
+from .._lazy import exports
 
-if TYPE_CHECKING:
-    from .problem import Problem
-
-__all__ = ["Problem"]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "Problem":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .problem import Problem
-
-    return Problem
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -1,62 +1,10 @@
-"""Reports: a self-contained HTML page about a model."""
+"""Reports: a self-contained HTML page about a model, and plots.
 
-from .content import (
-    AlternativesSummary,
-    BudgetPath,
-    CertificateSummary,
-    DataSummary,
-    DataWarning,
-    FeatureAlternatives,
-    ProgressCurve,
-    Report,
-    Reproduction,
-    SelectedFeature,
-    Verdict,
-    alternatives_of,
-    certificate_of,
-    path_of,
-    progress_of,
-    scored_path_of,
-    verdict_of,
-)
-from .held_out import (
-    CalibrationCurve,
-    CrossValidation,
-    ErrorCosts,
-    RocCurve,
-    Score,
-    ScoreThreshold,
-    cross_validation_of,
-)
-from .inspection import inspect_table
-from .page import render, write_report
+The plots are displays in the style of scikit-learn's: a display holds plain arrays and
+draws them. ``from_...`` creates one, draws it into ``ax`` or a new figure, and sets
+``ax_`` and ``figure_``. Matplotlib is imported only when something is drawn.
+"""
 
-__all__ = [
-    "AlternativesSummary",
-    "BudgetPath",
-    "CalibrationCurve",
-    "CertificateSummary",
-    "CrossValidation",
-    "DataSummary",
-    "DataWarning",
-    "ErrorCosts",
-    "FeatureAlternatives",
-    "ProgressCurve",
-    "Report",
-    "Reproduction",
-    "RocCurve",
-    "Score",
-    "ScoreThreshold",
-    "SelectedFeature",
-    "Verdict",
-    "alternatives_of",
-    "certificate_of",
-    "cross_validation_of",
-    "inspect_table",
-    "path_of",
-    "progress_of",
-    "render",
-    "scored_path_of",
-    "verdict_of",
-    "write_report",
-]
+from .._lazy import exports
+
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.choice import choose, one_standard_error
-from ..estimators.fitted import open_fitted
+from ..estimators import choose, one_standard_error, open_fitted
 from .displays import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, new_axes
 
 

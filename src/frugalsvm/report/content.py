@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..checker import Statement
-from ..estimators import NearOptimal
-from ..estimators.choice import ScoredPath, one_standard_error
-from ..estimators.path import FrugalPath
-from ..problem.certificate import Certificate
-from ..run.monitor import relative_gap
-from ..solving.result import Result
+from ..estimators import FrugalPath, NearOptimal, ScoredPath, one_standard_error
+from ..problem import Certificate
+from ..run import relative_gap
+from ..solving import Result
 from .held_out import CrossValidation, ScoreThreshold
 
 # The kinds of columns that features come from.

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.fitted import open_fitted
-from ..run.monitor import relative_gap
-from ..run.words import gap_words
+from ..estimators import open_fitted
+from ..run import gap_words, relative_gap
 
 # From the colour-blind-safe palette of Okabe and Ito.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"

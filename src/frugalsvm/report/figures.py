@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..run.words import escaped
+from ..run import escaped
 from . import words
 from .content import BudgetPath, ProgressCurve
 from .held_out import CalibrationCurve, RocCurve

@@ -18,7 +18,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from ..problem.solution import rounded
+from ..problem import rounded
 
 # Rows in which the errors of a model are described, and their minimum in each class.
 # There are more rows for a rarer class, or if errors would round to none.

@@ -11,14 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..run.words import listed
-from ..tables.identifiers import (
-    DIFFERENT,
-    ID_ROWS,
-    is_id_name,
-    numbers_rows,
-    rises_with_rows,
-)
+from ..run import listed
+from ..tables import DIFFERENT, ID_ROWS, is_id_name, numbers_rows, rises_with_rows
 from .content import DataWarning
 
 # A single column that separates the classes as well as this looks like the answer.

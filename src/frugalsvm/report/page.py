@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.certificate import write_whole
+from ..problem import write_whole
 from . import figures, headline, words
 from .content import BudgetPath, Report, SelectedFeature
 

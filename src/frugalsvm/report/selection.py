@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.fitted import open_fitted
+from ..estimators import open_fitted
 from .displays import (
     BLUE,
     LIGHT_GREY,

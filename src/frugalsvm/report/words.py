@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..run.words import listed
+from ..run import listed
 from .content import (
     CATEGORY,
     MISSING,

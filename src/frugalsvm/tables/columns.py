@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..export.lookups import STRIPPED
+from ..export import STRIPPED
 from ..run import words
 from .formats import PLAIN, NumberFormat
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..export.lookups import MISSING_WORDS, STRIPPED
-from ..run.words import different
+from ..export import MISSING_WORDS, STRIPPED
+from ..run import different
 from .columns import TableError, Texts, listed, sorted_texts
 from .formats import (
     OPEN,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..export.lookups import why_unclear
+from ..export import why_unclear
 from .columns import (
     Column,
     Numbers,

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..export.lookups import MISSING_WORDS, OTHER
-from ..export.schema import parse
-from ..run.words import different
+from ..export import MISSING_WORDS, OTHER, parse
+from ..run import different
 from .columns import REFUSE, Table, TableError, check_clear, listed, transpose_hint
 from .formats import DECIMALS, GROUPS, FormatRule, NumberFormat
 from .kinds import CATEGORY, NUMBER, Plan

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..export.lookups import (
+from ..export import (
     LARGEST_VALUE,
     MISSING_WORDS,
     OTHER,

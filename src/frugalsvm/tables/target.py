@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..export.lookups import STRIPPED
+from ..export import STRIPPED
 from .columns import (
     Column,
     Numbers,

@@ -1,0 +1,1 @@
+from .work import node_work as node_work

@@ -1,0 +1,10 @@
+from .constant import ConstantModel as ConstantModel
+from .constant import sign_of as sign_of
+from .options import PartSizes as PartSizes
+from .options import SolveOptions as SolveOptions
+from .polish import with_refit as with_refit
+from .result import Result as Result
+from .result import Status as Status
+from .solver import run_interruptible as run_interruptible
+from .solver import run_or_raise as run_or_raise
+from .solver import solve as solve

@@ -1,0 +1,1 @@
+from . import branch_and_bound as branch_and_bound
