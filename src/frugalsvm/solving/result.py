@@ -60,7 +60,7 @@ class Refit:
 
     @property
     def verdict(self) -> str:
-        """What is proved about the weights, as a sentence."""
+        """The proved quality of the weights, as a sentence."""
         return (
             f"computed with C = {self.C:g}: on these features, the objective is the "
             f"smallest for that C, to within {100 * self.gap:.2g} %"
@@ -176,7 +176,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What is proved about the model, as a sentence.
+        """The proved quality of the model, as a sentence.
 
         It begins with a warning if the model predicts one class only.
         """
