@@ -42,7 +42,7 @@ class GridSearch:
     budgets, weights : arrays
         Budgets and values of C, increasing.
     effort : str
-        See :func:`frugalsvm.solving`.
+        See :func:`frugalsvm.solve`.
     seed : SeedSequence
     n_jobs : int, default=1
         Threads.

@@ -134,7 +134,7 @@ def frugal_path(
         Budgets, e.g. ``range(1, 21)``.
     C : float or iterable of float, default=1.0
     method : str, default="swap"
-        See :func:`frugalsvm.solving`; ``auto`` and ``branch-and-bound`` give better
+        See :func:`frugalsvm.solve`; ``auto`` and ``branch-and-bound`` give better
         bounds than the relaxations.
     sample_weight, fit_intercept
         See :class:`frugalsvm.Problem`.
@@ -145,7 +145,7 @@ def frugal_path(
         Of the whole path, in seconds: each budget and C gets an equal share of what is
         left, and has a solution and a bound in any case.
     **options
-        Passed to :func:`frugalsvm.solving`: ``effort``, ``random_state``, ``n_jobs``,
+        Passed to :func:`frugalsvm.solve`: ``effort``, ``random_state``, ``n_jobs``,
         ``time_limit`` (for each budget and C) and the like.
 
     Returns
