@@ -14,8 +14,7 @@ import numpy as np
 
 from ..problem.certificate import Certificate
 from ..problem.problem import Problem
-from ..run import words as markup
-from ..run.words import counted, listed
+from ..run.words import counted, escaped, listed
 from ..tree.listing import ListedSupport, solve_support
 from .exchanges import (
     INDISPENSABLE,
@@ -396,27 +395,29 @@ class NearOptimal:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        from ..report import notebook
+
         features = [feature for feature in self.roles if feature.n_models]
         rows = [
             [
-                markup.escaped(feature.name),
+                escaped(feature.name),
                 f"{feature.n_models:,}",
-                markup.bar(feature.n_models / len(self), 1.0),
-                markup.escaped(_role(feature)),
+                notebook.bar(feature.n_models / len(self), 1.0),
+                escaped(_role(feature)),
             ]
-            for feature in features[: markup.N_SHOWN]
+            for feature in features[: notebook.N_SHOWN]
         ]
-        return markup.box(
+        return notebook.box(
             f"{counted(len(self), 'model')} within {100 * self.tolerance:.3g} % of the "
             "best",
-            markup.table(["feature", "models", "", "role"], rows, "lrll"),
-            markup.facts(
+            notebook.table(["feature", "models", "", "role"], rows, "lrll"),
+            notebook.facts(
                 [
                     ("best objective", f"{self.objectives[0]:.6g}"),
                     ("list", extent(self)),
                 ]
             ),
-            "" if self.complete else markup.note(self.explanation),
+            "" if self.complete else notebook.note(self.explanation),
         )
 
     def _names(self, support: np.ndarray) -> list[str]:

@@ -17,7 +17,6 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..run import words as markup
 from ..run.words import by_class
 from .encoded_columns import origins
 
@@ -371,6 +370,8 @@ class SummaryMixin:
 
     def _report(self) -> str:
         """The model as HTML; empty before it is fitted."""
+        from ..report import notebook
+
         if not hasattr(self, "coef_"):
             return ""
         names = Fitted(self, last=self).column_names
@@ -393,12 +394,12 @@ class SummaryMixin:
             classes = list(map(str, self.classes_))  # type: ignore[attr-defined]
             return f"<div>{shown._page(names, alert, classes)}</div>"
         return "<div>{}</div>".format(
-            markup.box(
+            notebook.box(
                 f"{support.size} of {self.coef_.shape[1]} features",
-                markup.weights_table(
+                notebook.weights_table(
                     [names[j] for j in support], self.coef_[0, support].tolist()
                 ),
-                markup.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
+                notebook.facts([("intercept", f"{self.intercept_[0]:+.4g}")]),
             )
         )
 

@@ -13,9 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..run import words as markup
 from ..run.threads import Shared, sent_once
-from ..run.words import quote
+from ..run.words import N_SHOWN, escaped, quote
 from .feature_groups import FeatureGroups
 from .feature_names import FeatureNames
 from .fitted import open_fitted
@@ -140,25 +139,26 @@ class StabilitySelection:
         return "\n".join([repr(self), *rows])
 
     def _repr_html_(self) -> str:
+        from ..report import notebook
+
         rows = [
-            [markup.escaped(name), f"{100 * f:.0f} %", markup.bar(f, 1.0)]
+            [escaped(name), f"{100 * f:.0f} %", notebook.bar(f, 1.0)]
             for name, f in self._shown()
         ]
         n_more = int((self.frequencies > 0).sum()) - len(rows)
         more = [("", f"and {n_more:,} more that were ever selected")] * (n_more > 0)
         facts = [*more, ("stability", f"{self.stability:.2f}")]
-        return markup.box(
+        return notebook.box(
             f"selected by {2 * self.n_pairs} half-samples",
-            markup.table(["feature", "frequency", ""], rows, "lrl"),
-            markup.facts(facts),
+            notebook.table(["feature", "frequency", ""], rows, "lrl"),
+            notebook.facts(facts),
         )
 
     def _shown(self) -> list[tuple[str, float]]:
         """The most frequently selected features with their frequencies."""
         ever = [j for j in self.order() if self.frequencies[j] > 0]
         return [
-            (self.feature_names[j], float(self.frequencies[j]))
-            for j in ever[: markup.N_SHOWN]
+            (self.feature_names[j], float(self.frequencies[j])) for j in ever[:N_SHOWN]
         ]
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..problem import decimals_of, rounded, write_whole
 from ..run import by_class, gap_words
-from ..run import words as markup
 from .calibration import Calibration
 from .content import (
     Feature,
@@ -554,12 +553,14 @@ class PortableModel:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
+        from ..report import notebook
+
         classes = list(map(str, self.classes))
         if self.n_scores == 1:
-            table = markup.weights_table(self.names, self.coef[0].tolist())
+            table = notebook.weights_table(self.names, self.coef[0].tolist())
             labels = f"{classes[0]} or {classes[1]} (positive)"
         else:
-            table = markup.weights_by_class(self.names, classes, self.coef.T.tolist())
+            table = notebook.weights_by_class(self.names, classes, self.coef.T.tolist())
             labels = f"{', '.join(classes)} (that of the largest score is predicted)"
         intercepts = ", ".join(f"{value:+.4g}" for value in self.intercepts)
         pairs = [("intercept", intercepts), ("classes", labels)]
@@ -567,10 +568,10 @@ class PortableModel:
             pairs.append(("gap", f"{self._gap()} ({self.proof.status})"))
         if self.calibration:
             pairs.append(("calibration", self.calibration.to_dict()["method"]))
-        return markup.box(
+        return notebook.box(
             f"{len(self.features)} of {self.n_features_in} features",
             table,
-            markup.facts(pairs),
+            notebook.facts(pairs),
         )
 
     def _by_weight(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..run import words as markup
+from ..run import escaped
 from .calibration import Calibration, fit_sigmoid, is_finite
 from .card_parts import CardEvaluation, evaluate, parts_of, rows_of
 from .origins import CLASS_WEIGHTS, columns_and_gaps
@@ -259,25 +259,27 @@ class Scorecard:
         return "\n".join([warning, "", *lines] if warning else lines)
 
     def _repr_html_(self) -> str:
+        from ..report import notebook
+
         cells, before = [], None
         for name, unit, text, points in self._rows():
-            shown = "" if name == before else markup.escaped(_titled(name, unit))
-            cells.append([shown, markup.escaped(text), str(points)])
+            shown = "" if name == before else escaped(_titled(name, unit))
+            cells.append([shown, escaped(text), str(points)])
             before = name
         totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
         parts = [
-            markup.table(["feature", "range", "points"], cells, "llr"),
-            markup.table(["sum", f"probability of {self.classes[1]}"], totals, "rr"),
-            *map(markup.note, self._about()),
+            notebook.table(["feature", "range", "points"], cells, "llr"),
+            notebook.table(["sum", f"probability of {self.classes[1]}"], totals, "rr"),
+            *map(notebook.note, self._about()),
         ]
         if self.evaluation is not None:
             header = ["sum", "rows", "probability", "observed"]
             parts += [
-                markup.note(self._title()),
-                markup.table(header, self.evaluation.rows(), "rrrr"),
-                markup.note(self.evaluation.verdict()),
+                notebook.note(self._title()),
+                notebook.table(header, self.evaluation.rows(), "rrrr"),
+                notebook.note(self.evaluation.verdict()),
             ]
-        return markup.box(self._warning() or self._rule(), *parts)
+        return notebook.box(self._warning() or self._rule(), *parts)
 
 
 def build_scorecard(

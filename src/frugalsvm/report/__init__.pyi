@@ -1,3 +1,4 @@
+from . import notebook as notebook
 from .budget_path import BudgetPathDisplay as BudgetPathDisplay
 from .content import CATEGORY as CATEGORY
 from .content import MISSING as MISSING

@@ -236,6 +236,35 @@ def steps(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]
     return corners
 
 
+def sparkline_svg(
+    entries: Sequence[tuple[float, float, float]],
+    colours: tuple[str, str],
+    width: int = 220,
+    height: int = 44,
+) -> str:
+    """Objective and bound over a logarithmic time, without axes, for notebooks.
+
+    Notebooks drop style sheets, so the colours are those of the arguments.
+    """
+    times, objectives, bounds = zip(*entries, strict=True)
+    x = time_axis(times)
+    y = linear_axis([*objectives, *bounds], "", pad=0.0)
+    label = "objective (falling) and lower bound (rising) over time"
+    lines = ""
+    for values, colour in zip((objectives, bounds), colours, strict=True):
+        path = "L".join(
+            f"{2 + x.part(time) * (width - 4):.1f} "
+            f"{height - 3 - y.part(value) * (height - 6):.1f}"
+            for time, value in steps(times, values)
+        )
+        lines += f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>'
+    return (
+        f'<svg role="img" aria-label="{label}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" style="display:block;margin-top:.4em">'
+        f"<title>{label}</title>{lines}</svg>"
+    )
+
+
 def bar(value: float, most: float) -> str:
     """A bar on either side of a centre line; its value is also given as text."""
     half, thick = 75.0, 12.0

@@ -11,6 +11,7 @@ from .stopping import StopCondition as StopCondition
 from .stopping import check_effort as check_effort
 from .supervision import Hold as Hold
 from .threads import Shared as Shared
+from .words import N_SHOWN as N_SHOWN
 from .words import bound_words as bound_words
 from .words import by_class as by_class
 from .words import close_names as close_names

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem.certificate import Certificate
-from ..run import words as markup
 from ..run.monitor import SINCE_BEST, relative_gap
 from ..run.words import bound_words, gap_words
 
@@ -246,6 +245,8 @@ class Result:
         classes: Sequence[str] | None = None,
     ) -> str:
         """The display with names of classes, and an alert for a model of no use."""
+        from ..report import notebook
+
         n_columns = self.coef.shape[-1]
         if names is None:
             names = [f"x{j}" for j in range(n_columns)]
@@ -268,21 +269,23 @@ class Result:
         if alert is None and self.constant is not None:
             alert = self._constant_alert
         columns = self.selected_columns
-        return markup.box(
+        return notebook.box(
             f"{self._size} features",
-            "" if alert is None else markup.alert(alert),
+            "" if alert is None else notebook.alert(alert),
             self._weights_table([str(names[j]) for j in columns], classes),
-            markup.facts([self._intercept(), *pairs]),
-            markup.sparkline(self.history),
+            notebook.facts([self._intercept(), *pairs]),
+            notebook.sparkline(self.history),
         )
 
     def _weights_table(self, names: list[str], classes: Sequence[str] | None) -> str:
         """The selected columns with their weights, one column for each machine."""
+        from ..report import notebook
+
         weights = self.coef[..., self.selected_columns]
         if weights.ndim == 1:
-            return markup.weights_table(names, weights.tolist())
+            return notebook.weights_table(names, weights.tolist())
         heads = map(str, range(len(weights))) if classes is None else classes
-        return markup.weights_by_class(names, list(heads), weights.T.tolist())
+        return notebook.weights_by_class(names, list(heads), weights.T.tolist())
 
     def _intercept(self) -> tuple[str, str]:
         """The intercept, or those of several machines, as a fact."""
