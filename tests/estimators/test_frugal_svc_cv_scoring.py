@@ -112,7 +112,7 @@ def test_a_final_model_that_is_constant_gives_way(rare, monkeypatch):
             return found
         refit = found.refit.copy()
         refit[0, 0] = 0
-        return replace(found, place=(0, 0), refit=refit)
+        return replace(found, cell=(0, 0), refit=refit)
 
     monkeypatch.setattr(Choice, "of", blind)
     model = FrugalSVCCV([1, 2], [0.001, 1.0], refit_C=[0.001, 1.0], **QUICK).fit(X, y)
