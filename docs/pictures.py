@@ -11,8 +11,8 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax
-from frugalsvm.report.figures import Axis, Plot, as_percentages, linear_axis, steps
+from frugalsvm import (FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax)
+from frugalsvm.report.figures import (Axis, Plot, as_percentages, linear_axis, steps)
 from frugalsvm.run.words import escaped
 
 ROOT = Path(__file__).parents[1]

@@ -31,7 +31,7 @@ MODULES = {
         "frugalsvm.checker.arithmetic", "frugalsvm.checker.reading",
         "frugalsvm.checker.table", "frugalsvm.checker.columns",
         "frugalsvm.checker.scaling", "frugalsvm.checker.statement",
-        "frugalsvm.checker.machines", "frugalsvm.checker.listing",
+        "frugalsvm.checker.points", "frugalsvm.checker.listing",
         "frugalsvm.checker.proof", "frugalsvm.checker",
     ],
     "bounds": ["frugalsvm.kernels.bounds"],

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from frugalsvm import Problem, Result, solve
+from frugalsvm import (Problem, Result, solve)
 from frugalsvm.problem.certificate import write_whole
 
 from ..cells import Cell, cell

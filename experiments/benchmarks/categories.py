@@ -19,7 +19,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from frugalsvm import FrugalSVC, FrugalSVCCV
+from frugalsvm import (FrugalSVC, FrugalSVCCV)
 
 from ..cells import Cell, cell
 from ..datasets import DataSet

@@ -23,7 +23,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler, scale
 
-from frugalsvm import FrugalSVC, Problem, Result, relax
+from frugalsvm import (FrugalSVC, Problem, Result, relax)
 
 from ..cells import Cell, cell
 from ..datasets import DataSet

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import SVC
 
-from frugalsvm import Problem, relax
+from frugalsvm import (Problem, relax)
 
 from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import NearOptimal, Problem, near_optimal, verify
+from frugalsvm import (NearOptimal, Problem, near_optimal, verify)
 
 from ..cells import Cell, grid
 from ..datasets import SMALL, DataSet

@@ -23,7 +23,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import FrugalSVC, FrugalSVCCV
+from frugalsvm import (FrugalSVC, FrugalSVCCV)
 
 from ..cells import Cell, cell
 from ..datasets import LARGE, SMALL, DataSet, scaled

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import Problem, verify
+from frugalsvm import (Problem, verify)
 
 from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled

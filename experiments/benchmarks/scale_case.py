@@ -185,8 +185,8 @@ def frugal(X: Any, y: np.ndarray, B: int, C: float, **options: Any) -> dict[str,
 
 def longer(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """A search on five times as many samples, with much more patience."""
-    from frugalsvm import Problem, solve
-    from frugalsvm.search.parameters import DEFAULTS, SearchParameters
+    from frugalsvm import (Problem, solve)
+    from frugalsvm.search.parameters import (DEFAULTS, SearchParameters)
 
     parameters = SearchParameters(n_drawn=5 * DEFAULTS.n_drawn)
     problem = Problem(X, y, C=C, max_features=B).with_parameters(parameters)
@@ -270,7 +270,7 @@ METHODS = {
 
 def refit_objective(X: Any, y: np.ndarray, selected: np.ndarray, C: float) -> float:
     """Objective of the SVM on some features."""
-    from frugalsvm import Problem, solve
+    from frugalsvm import (Problem, solve)
 
     part = X[:, selected]
     part = part.toarray() if sp.issparse(part) else np.asarray(part, dtype=float)

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
-from frugalsvm import FrugalSVC, Problem, solve
+from frugalsvm import (FrugalSVC, Problem, solve)
 
 from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled

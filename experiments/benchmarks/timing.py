@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from frugalsvm import Problem, Result, solve
+from frugalsvm import (Problem, Result, solve)
 
 T = TypeVar("T")
 

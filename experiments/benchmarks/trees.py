@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frugalsvm import Problem, Progress, Result, Status, solve, verify
+from frugalsvm import (Problem, Progress, Result, Status, solve, verify)
 
 from ..cells import Cell, cell
 from ..datasets import LARGE, SMALL, DataSet, scaled

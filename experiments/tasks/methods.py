@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from frugalsvm import Problem, Result, Status, relax
-from frugalsvm.paper.models import Model, big_m, bigmp, cop
-from frugalsvm.paper.solvers import ModelSolution, SolveStatus
+from frugalsvm import (Problem, Result, Status, relax)
+from frugalsvm.paper.models import (Model, big_m, bigmp, cop)
+from frugalsvm.paper.solvers import (ModelSolution, SolveStatus)
 from frugalsvm.solving.options import SolveOptions
 from frugalsvm.solving.solver import run_or_raise
 

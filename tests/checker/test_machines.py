@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from frugalsvm import Certificate, InvalidCertificate, verify
 from frugalsvm.checker import Statement, save_arrays
 from frugalsvm.checker.arithmetic import length_bound, repair
-from frugalsvm.checker.machines import Machines
+from frugalsvm.checker.points import Machines
 from tests.campaign.layout import packed_points
 from tests.checker.forging import dual_points, sealed, single_root, with_fixing
 from tests.checker.several import plain, random_several, three_classes

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from frugalsvm import FrugalSVC, InvalidCertificate, Problem, solve, verify
 from frugalsvm.checker import Statement
 from frugalsvm.checker.arithmetic import U, objective_bound
-from frugalsvm.checker.machines import Machines
+from frugalsvm.checker.points import Machines
 from frugalsvm.checker.proof import ProofData, _Part
 from tests.campaign.layout import packed_points
 from tests.checker.forging import proved, sealed, single_root, with_fixing

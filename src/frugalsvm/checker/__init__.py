@@ -101,9 +101,9 @@ ignored here: the proof is about the numbers in X and y.
 
 ``reading`` rejects files that are damaged or too large, ``statement`` holds the
 problem, ``columns`` its groups and signs and ``scaling`` its units, ``table`` reads
-large and sparse data in blocks, ``points`` unpacks dual points, ``arithmetic`` does the
-directed rounding, ``machines`` adds up the machines (one for two classes), ``proof``
-checks the tree and the refit, ``listing`` the list.
+large and sparse data in blocks, ``points`` unpacks dual points and adds up the machines
+(one for two classes), ``arithmetic`` does the directed rounding, ``proof`` checks the
+tree and the refit, ``listing`` the list.
 """
 
 from __future__ import annotations
@@ -116,8 +116,7 @@ import numpy as np
 
 from .arithmetic import objective_bound
 from .listing import Alternatives, Listed
-from .machines import Machines
-from .points import PackedPoint, pack, unpack
+from .points import Machines, PackedPoint, pack, unpack
 from .proof import COST_SLACK, ProofData, ProofTree, VerifiedRefit, check_refit
 from .reading import (
     CLAIM_TOL,

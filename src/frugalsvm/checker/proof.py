@@ -10,8 +10,7 @@ import numpy as np
 
 from .arithmetic import U, centred, length_bound, sum_of
 from .listing import Listed, check_starts
-from .machines import Machines
-from .points import StoredPoints
+from .points import Machines, StoredPoints
 from .reading import check_objective, check_proved, require, within_rounding
 from .statement import (
     WEIGHTS,

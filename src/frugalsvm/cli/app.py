@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import alternatives, export, fit, path, predict, scorecard, verify
+from . import alternatives, export, fit, path, predict, verify
 from . import options as opt
 from .entry import package_version
 from .session import Session, command
@@ -147,8 +147,8 @@ for _name, _function, _examples, _summary in (
     ),
     (
         "scorecard",
-        scorecard.scorecard,
-        scorecard.EXAMPLES,
+        export.scorecard,
+        export.SCORECARD_EXAMPLES,
         "Turn a model into a scorecard of integer points.",
     ),
     (

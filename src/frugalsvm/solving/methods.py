@@ -302,7 +302,7 @@ def find_method(name: str) -> Method:
         return _NATIVE[name]
     if name in METHOD_NAMES:
         # Imported here, so that the paper package is loaded only if it is needed.
-        from ..paper.methods import METHODS
+        from ..paper.algorithms import METHODS
 
         return METHODS[name]
     raise ValueError(f"method must be one of {list(METHOD_NAMES)}, got {name!r}.")

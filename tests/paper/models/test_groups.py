@@ -10,8 +10,8 @@ from frugalsvm import Problem, solve
 from frugalsvm.kernels.bounds import repair_dual
 from frugalsvm.paper import models
 from frugalsvm.paper.baselines.elastic_net import solve_path
-from frugalsvm.paper.methods import TAKE_GROUPS
 from frugalsvm.paper.models import MODELS, bigmp, cop, dscop, scop, svm
+from frugalsvm.paper.models.blocks import TAKE_GROUPS
 from frugalsvm.paper.solvers import SolveStatus
 from tests.grouped import KINDS, grouped_problem
 from tests.paper.models.instances import CONVEX_RTOL, MIP_RTOL, SDP_TOLERANCE, value

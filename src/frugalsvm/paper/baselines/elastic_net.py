@@ -19,7 +19,7 @@ from ...kernels.bounds import repair_dual
 from ...problem.problem import Problem
 from ...run.monitor import relative_gap
 from ...search.evaluator import best_intercept
-from ..methods import require_plain
+from ..models.blocks import require_plain
 from ..models.formulations import elastic_net_svm
 from ..solvers import SolverFailed, SolverNotAvailable, missing_package
 

@@ -13,12 +13,42 @@ from numpy.typing import ArrayLike
 from ...problem.problem import Problem
 from ...problem.validation import check_indices
 from ...search.native import check_big_m
-from ..methods import TAKE_GROUPS, require_plain, require_two_classes
 from ..solvers.base import Trait
 from .model import Model, import_cvxpy
 
 if TYPE_CHECKING:
     import cvxpy as cp
+
+# Models that hold for groups of columns and for signs of weights as well.
+TAKE_GROUPS = ("SVM", "BigMP", "CoP", "SCoP", "DSCoP")
+
+
+def require_two_classes(name: str, problem: Problem) -> None:
+    """Refuse a problem of several classes."""
+    if problem.n_machines > 1:
+        raise ValueError(
+            f"{name} does not take more than two classes: use the native methods of "
+            "solve (auto, branch-and-bound, swap, relax-and-round) and DSCoP."
+        )
+
+
+def require_plain(name: str, problem: Problem) -> None:
+    """Refuse a problem whose features are groups, or whose weights have signs.
+
+    ``name`` is the model, method or quantity that does not take it.
+    """
+    require_two_classes(name, problem)
+    columns = problem.columns
+    if columns.is_plain:
+        return
+    has = {"feature groups": columns.has_groups, "signs": columns.has_signs}
+    traits = " and ".join(trait for trait, is_present in has.items() if is_present)
+    raise ValueError(
+        f"{name} does not take {traits}: use the native methods of solve (auto, "
+        f"branch-and-bound, swap, relax-and-round) or a model that takes them "
+        f"({', '.join(TAKE_GROUPS)})."
+    )
+
 
 Cardinality = Literal["<=", "="]
 Cones = Literal["second-order", "semidefinite"]

@@ -25,7 +25,7 @@ from ...kernels.big_m import weight_intervals
 from ...kernels.bounds import repair_dual, square_bounds
 from ...problem.problem import Problem
 from ...search.native import relax_natively
-from ..methods import require_plain
+from .blocks import require_plain
 from .bound_problem import Form, PrintedPrograms, TightPrograms, check_form, descend
 from .formulations import check_upper_bound
 
