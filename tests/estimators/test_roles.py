@@ -1,12 +1,11 @@
 """Roles in incomplete lists never contradict enumeration."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from frugalsvm import Problem, near_optimal, verify
+from frugalsvm.estimators import near_optima as search
 from frugalsvm.estimators.exchanges import ExchangeTrials
 from frugalsvm.solving.options import SolveOptions
 from frugalsvm.tree.listing import Listing, Threshold, solve_support
@@ -14,7 +13,6 @@ from tests.reference import Enumeration
 from tests.tree.problems import KINDS, small_problem
 
 # The module: its name in the package is that of the function.
-search = import_module("frugalsvm.estimators.near_optimal")
 
 # Objectives that are closer than this to the threshold may be listed or not.
 CLOSE = 1e-8

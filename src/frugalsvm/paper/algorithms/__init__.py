@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from ...problem.problem import Problem
 from ...solving.methods import Context, Method, Outcome
+from ..models.blocks import require_plain
 from .exact_procedure import ExactOptions, ExactProcedure
 from .heuristic import HeuristicOptions, heuristic
 from .kernel_search import (
