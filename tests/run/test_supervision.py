@@ -9,6 +9,7 @@ from _thread import interrupt_main
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,12 +19,14 @@ from sklearn.model_selection import cross_val_score
 from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, near_optimal, relax, solve
 from frugalsvm.engine.perspective import region_request
 from frugalsvm.estimators import final_fit
-from frugalsvm.estimators import near_optimal as search
 from frugalsvm.run.monitor import Monitor
 from frugalsvm.run.stopping import StopCondition
 from frugalsvm.run.supervision import Hold, supervise
 from frugalsvm.solving import polish as refit
 from tests.reference import random_data
+
+# The package has a function of this name.
+search = import_module("frugalsvm.estimators.near_optimal")
 
 
 def hard_problem(m=200, n=300):
