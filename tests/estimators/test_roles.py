@@ -12,8 +12,6 @@ from frugalsvm.tree.listing import Listing, Threshold, solve_support
 from tests.reference import Enumeration
 from tests.tree.problems import KINDS, small_problem
 
-# The module: its name in the package is that of the function.
-
 # Objectives that are closer than this to the threshold may be listed or not.
 CLOSE = 1e-8
 LIMITS = (
