@@ -57,7 +57,7 @@ def warmup() -> Warmup:
     before = _count()
     for problem in _problems():
         _solve_in_all_ways(problem)
-    for warm_up in (tempering.warm_up, branch_and_bound.warm_up):
+    for warm_up in (tempering.warm_up, branch_and_bound.warm_up_batches):
         warm_up(StopCondition())
     compiled, loaded = (int(n) for n in np.subtract(_count(), before))
     seconds = time.perf_counter() - started

@@ -204,7 +204,7 @@ def scorecard(
     session.print_json(_content(card))
     if card.constant is not None:
         if session.json:
-            session.warn(card._warning())
+            session.warn(card.warning())
         raise ConstantFit
 
 
@@ -225,7 +225,7 @@ def _features_and_classes(
 
 def _show(session: Session, card: Any) -> None:
     if card.constant is not None:
-        session.show("", card._warning())
+        session.show("", card.warning())
     table = session.table("feature", "range", ">points")
     for feature in card.ranges:
         name = plain(feature.name)
@@ -233,16 +233,16 @@ def _show(session: Session, card: Any) -> None:
             table.add_row(name, text, str(n))
             name = ""
     session.show("", table, "")
-    session.show(card._rule(), "")
+    session.show(card.rule(), "")
     chances = session.table(">points", f">probability of {plain(str(card.classes[1]))}")
-    for total, chance in card._totals():
+    for total, chance in card.totals():
         chances.add_row(str(total), f"{100 * chance:.1f} %")
-    session.show(chances, "", *card._about())
+    session.show(chances, "", *card.about())
     if card.evaluation is not None:
         bands = session.table(">points", ">rows", ">probability", ">observed")
         for row in card.evaluation.rows():
             bands.add_row(*row)
-        session.show("", card._title(), bands, card.evaluation.verdict())
+        session.show("", card.title(), bands, card.evaluation.verdict())
 
 
 def _content(card: Any) -> dict[str, Any]:
@@ -262,7 +262,7 @@ def _content(card: Any) -> dict[str, Any]:
         "threshold": card.threshold,
         "classes": {"negative": card.classes[0], "positive": card.classes[1]},
         "probabilities": [
-            {"points": total, "probability": chance} for total, chance in card._totals()
+            {"points": total, "probability": chance} for total, chance in card.totals()
         ],
         "constant": card.constant,
         "training_rows": None if statistics is None else statistics.n_rows,

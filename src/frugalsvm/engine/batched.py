@@ -4,8 +4,8 @@ Where samples and features are hundreds to thousands and most of them matter, an
 interior point spends its time on a matrix for each node. Here one matrix serves all
 nodes, and a batch of them is solved by products of matrices, in single precision.
 
-Every bound is recomputed in double precision by the kernels of ``kernels.bounds``, as
-for any other engine: the iterations only propose dual points. The interior point solves
+Every bound is recomputed in strict double precision (``kernels.screening``), as for any
+other engine: the iterations only propose dual points. The interior point solves
 SVMs, leaves and the root.
 """
 

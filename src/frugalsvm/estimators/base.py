@@ -1,4 +1,4 @@
-"""Base of the linear classifiers of two classes."""
+"""Bases of the linear classifiers, and of those with a hard budget."""
 
 from __future__ import annotations
 

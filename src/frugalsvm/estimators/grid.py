@@ -1,4 +1,4 @@
-"""Many budgets and C in each fold of a cross-validation."""
+"""Budgets and values of C: candidates, pace, and their search in one fold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..run.stopping import StopCondition
     from ..search.path_search import CellIndex
 
-# --- Pace: the candidates of a choice of budget and C, and the accuracy ---------------
+# --- Pace: how many candidates are compared, and how accurately -----------------------
 
 # Budgets for "auto", up to the number of features.
 AUTO_BUDGETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -74,7 +74,7 @@ def pace_of(effort: str) -> Pace:
     return QUICK if effort == "fast" else STEADY
 
 
-# --- Candidates, and the search of a fold ---------------------------------------------
+# --- Values for "auto", and the search of a fold --------------------------------------
 
 # The C of the selection for "auto". Rules in the number of samples or in the gap of
 # the relaxation, and a choice by inner cross-validation, did not score better than a

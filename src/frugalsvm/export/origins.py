@@ -385,7 +385,7 @@ def _no_value(origin: Origin, column: np.ndarray, values: np.ndarray) -> str:
     )
 
 
-# --- The columns of a table that are the features of a model --------------------------
+# --- Values of features, read from a table or an array --------------------------------
 
 
 def columns_and_gaps(model: PortableModel, X: Any) -> tuple[np.ndarray, np.ndarray]:

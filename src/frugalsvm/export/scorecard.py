@@ -137,7 +137,7 @@ class Scorecard:
             for text, points in zip(variable.words(), variable.points, strict=True)
         ]
 
-    def _totals(self) -> list[tuple[int, float]]:
+    def totals(self) -> list[tuple[int, float]]:
         """Several totals of points with their probabilities."""
         spaced = np.linspace(0, self.max_points, min(N_TOTALS, self.max_points + 1))
         totals = np.unique(np.append(np.round(spaced), self.threshold).astype(int))
@@ -146,7 +146,7 @@ class Scorecard:
             zip(totals.tolist(), self.probability(totals).tolist(), strict=True)
         )
 
-    def _warning(self) -> str:
+    def warning(self) -> str:
         """A warning if the card predicts one class only, else an empty string."""
         if self.constant is None:
             return ""
@@ -160,7 +160,7 @@ class Scorecard:
             else "Its points are too coarse: try more points or bins."
         )
 
-    def _rule(self) -> str:
+    def rule(self) -> str:
         """Which totals mean which class."""
         first, second = self.classes
         if self.threshold > self.max_points:
@@ -169,7 +169,7 @@ class Scorecard:
             return f"any total: {second}"
         return f"{self.threshold} points or more: {second}; fewer: {first}"
 
-    def _about(self) -> list[str]:
+    def about(self) -> list[str]:
         """The origin of threshold, points and probabilities, in sentences."""
         return list(filter(None, (self._about_threshold(), self._about_points())))
 
@@ -221,7 +221,7 @@ class Scorecard:
             "optimistic; a calibrated model has better ones."
         )
 
-    def _title(self) -> str:
+    def title(self) -> str:
         """The table of the evaluation."""
         assert self.evaluation is not None
         about = f"On the {self.evaluation.n_samples:,} rows of {self.evaluation.name}"
@@ -242,20 +242,20 @@ class Scorecard:
             shown = "" if name == before else name
             lines.append(f"{shown:<{name_width}}  {text:<{text_width}} {points:>5}")
             before = name
-        lines += ["", self._rule()]
+        lines += ["", self.rule()]
         lines += [
             f"{total:>5} points: probability of {self.classes[1]} {100 * p:5.1f} %"
-            for total, p in self._totals()
+            for total, p in self.totals()
         ]
-        lines += ["", *self._about()]
+        lines += ["", *self.about()]
         if self.evaluation is not None:
             header = ("points", "rows", "probability", "observed")
             table = [header, *self.evaluation.rows()]
             width = max(len(row[0]) for row in table)
-            lines += ["", self._title()]
+            lines += ["", self.title()]
             lines += [f"{a:>{width}} {b:>9} {c:>12} {d:>9}" for a, b, c, d in table]
             lines.append(self.evaluation.verdict())
-        warning = self._warning()
+        warning = self.warning()
         return "\n".join([warning, "", *lines] if warning else lines)
 
     def _repr_html_(self) -> str:
@@ -266,20 +266,20 @@ class Scorecard:
             shown = "" if name == before else escaped(_titled(name, unit))
             cells.append([shown, escaped(text), str(points)])
             before = name
-        totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self._totals()]
+        totals = [[str(total), f"{100 * p:.1f} %"] for total, p in self.totals()]
         parts = [
             notebook.table(["feature", "range", "points"], cells, "llr"),
             notebook.table(["sum", f"probability of {self.classes[1]}"], totals, "rr"),
-            *map(notebook.note, self._about()),
+            *map(notebook.note, self.about()),
         ]
         if self.evaluation is not None:
             header = ["sum", "rows", "probability", "observed"]
             parts += [
-                notebook.note(self._title()),
+                notebook.note(self.title()),
                 notebook.table(header, self.evaluation.rows(), "rrrr"),
                 notebook.note(self.evaluation.verdict()),
             ]
-        return notebook.box(self._warning() or self._rule(), *parts)
+        return notebook.box(self.warning() or self.rule(), *parts)
 
 
 def build_scorecard(

@@ -1,4 +1,4 @@
-"""Selection of the few best features of a node to branch on."""
+"""The few best features of a node to branch on, and the curvature of its relaxation."""
 
 from __future__ import annotations
 

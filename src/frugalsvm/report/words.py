@@ -280,7 +280,7 @@ def replacements(feature: FeatureAlternatives) -> str:
     return listed(feature.replaced_by, N_NAMED)
 
 
-# --- the other sections --------------------------------------------------------------
+# --- Data, alternatives and paths -----------------------------------------------------
 
 
 def meaning(report: Report, name: str) -> str:

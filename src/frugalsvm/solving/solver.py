@@ -50,7 +50,7 @@ def ensure_compiled(
 def ensure_batches(problem: Problem, options: Options) -> None:
     """Compile the kernels of batches, if a tree may relax nodes in batches."""
     if may_batch(problem, options):
-        compilation.ensure("batches", branch_and_bound.warm_up)
+        compilation.ensure("batches", branch_and_bound.warm_up_batches)
 
 
 def may_batch(problem: Problem, options: Options) -> bool:

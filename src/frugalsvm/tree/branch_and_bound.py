@@ -1,7 +1,7 @@
-"""Branch and bound on the perspective relaxation.
+"""Branch and bound on the perspective relaxation: options, engines and the tree.
 
-Nodes are taken best bound first, with occasional dives to the bottom of the tree. In
-between, the swap search looks for better solutions.
+The loop is in ``best_first``. Here is what happens between its nodes: occasional dives
+to the bottom of the tree, and a swap search for better solutions.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ class SearchSchedule:
 
 # --- The engines that relax the nodes of a tree, by name ------------------------------
 
-AUTO, ALONE, TOGETHER = ENGINES = ("auto", "interior-point", "batched")
+AUTO, ALONE = "auto", "interior-point"
+ENGINES = (AUTO, ALONE, "batched")
 
 
 def engine_of(problem: Problem, name: str) -> Engine:
@@ -175,7 +176,7 @@ def engine_of(problem: Problem, name: str) -> Engine:
     return BatchedEngine(cast(NativeEngine, native))
 
 
-def warm_up(stop: StopCondition) -> None:
+def warm_up_batches(stop: StopCondition) -> None:
     """Compile the kernels that only batches need."""
     problem = tiny_problem()
     engine = BatchedEngine(cast(NativeEngine, problem.engine))
@@ -219,7 +220,7 @@ class TreeOptions(SwapOptions):
     """
 
     max_megabytes: int = 4000
-    engine: str = ENGINES[0]
+    engine: str = AUTO
 
     def check(self) -> None:
         """Raise ValueError if an option is invalid."""
@@ -358,7 +359,7 @@ def branch_and_bound(
         The swap search, already run from its starts.
     options : TreeOptions
     engine : Engine
-        See :func:`frugalsvm.tree.branch_and_bound.engine_of`.
+        See :func:`engine_of`.
     max_nodes : int or None
     n_jobs : int
     keep_proof : bool
