@@ -46,7 +46,7 @@ PRIVATE = {
 def listed_layers() -> list[str]:
     """The layers in CONTRIBUTING.md, from top to bottom."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    section = text.split("Imports point downwards:")[1].split("\n### ")[0]
+    section = text.split("A room imports only rooms below it:")[1].split("\n### ")[0]
     lines = [line for line in section.splitlines() if line.startswith("    ")]
     return [line.split()[0].removesuffix("/") for line in lines]
 
@@ -266,3 +266,16 @@ def test_imports_that_point_upwards_are_found(file, text, n_wrong):
 def test_the_files_of_mutation_testing_exist():
     files = [file for some in TESTS.values() for file in some]
     assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
+def test_no_package_exports_a_name_of_its_modules():
+    """Importing the module would put it in the place of the exported object."""
+    for init in PACKAGE.rglob("__init__.py*"):
+        modules = {path.stem for path in init.parent.glob("*.py")}
+        exported = {
+            alias.asname or alias.name
+            for node in ast.parse(init.read_text()).body
+            if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+            for alias in node.names
+        }
+        assert exported & modules == set(), init

@@ -125,7 +125,7 @@ def with_refit(problem, result: Result, X, labels, arguments, C: float) -> dict:
     }  # fmt: skip
     other = Problem(X, labels, **{**arguments, **free, **fixed})
     svm = solve(other, method="swap", random_state=0)
-    coef = svm.coef[..., problem.own_columns.of(support)].ravel()
+    coef = svm.coef[..., problem.machine_columns.of(support)].ravel()
     # With all features fixed, the relaxation is exact.
     dual = relax(other)
     proof = result.certificate.with_refit(

@@ -1,20 +1,16 @@
 """Algorithm 3: the strategy, the big-M, and the second ranking."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 from frugalsvm import Problem, relax, solve
 from frugalsvm.paper.algorithms.heuristic import second_ranking, threshold
 from frugalsvm.paper.models import big_m, weight_bounds
+from frugalsvm.paper.models import weight_ranges as weights_module
 from frugalsvm.run.monitor import Monitor
 from frugalsvm.search.evaluator import Evaluator
 from tests.reference import brute_force, random_data
 from tests.tree.problems import KINDS, small_problem
-
-# The package exports a function of the same name.
-weights_module = import_module("frugalsvm.paper.models.weight_bounds")
 
 
 def spread_problem(n=12, budget=2, C=2e-3):

@@ -1,7 +1,5 @@
 """Valid big-M values, compared with all supports and with the bound problems."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
@@ -16,14 +14,12 @@ from frugalsvm.paper.models import (
     dscomp,
     weight_bounds,
 )
+from frugalsvm.paper.models import bound_problems as programs_module
+from frugalsvm.paper.models import weight_ranges as weights_module
 from tests.paper.models.instances import SMALL, cancer_problem, random_problem
 from tests.reference import brute_force, random_data, supports
 
 FORMS = ("tight", "printed")
-# The package exports functions of the same names.
-programs_module = import_module("frugalsvm.paper.models.bound_problem")
-weights_module = import_module("frugalsvm.paper.models.weight_bounds")
-programs_module = import_module("frugalsvm.paper.models.bound_problem")
 
 
 def solutions(problem, limit):

@@ -10,15 +10,16 @@ import numpy as np
 from ...solving.methods import Context, Method, Outcome
 from ..models.blocks import require_plain
 from .exact_procedure import ExactOptions, ExactProcedure
-from .heuristic import HeuristicOptions, heuristic
+from .heuristic import HeuristicOptions
+from .heuristic import heuristic as _heuristic
 from .kernel_search import (
     KernelSearchOptions,
     LocalSearchOptions,
-    kernel_search,
     local_search,
     prefer,
     rank_features,
 )
+from .kernel_search import kernel_search as _kernel_search
 from .subproblem import SubproblemOptions, SubproblemSolver
 
 
@@ -35,7 +36,7 @@ def run_kernel_search(context: Context, options: KernelSearchOptions) -> Outcome
     start = context.user_start()
     subproblems = _subproblems(context, options)
     ranked = _ranked(context, options.ranking)
-    kernel_search(subproblems, ranked, options.rho, start, options.passes)
+    _kernel_search(subproblems, ranked, options.rho, start, options.passes)
     return Outcome(subproblems.counters)
 
 
@@ -43,7 +44,7 @@ def run_heuristic(context: Context, options: HeuristicOptions) -> Outcome:
     """The heuristic procedure, Algorithm 3."""
     start = context.user_start()
     ranked = _ranked(context, options.ranking)
-    counters = heuristic(context.problem, context.monitor, options, ranked, start)
+    counters = _heuristic(context.problem, context.monitor, options, ranked, start)
     return Outcome(counters)
 
 

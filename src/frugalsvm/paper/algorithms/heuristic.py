@@ -195,7 +195,7 @@ def _big_m(
     limit: float,
 ) -> float:
     # Imported here: bound problems need CVXPY.
-    from ..models.weight_bounds import big_m
+    from ..models.weight_ranges import big_m
 
     if any(find_spec(package) is None for package in ("cvxpy", "clarabel")):
         max_programs = 0

@@ -5,11 +5,11 @@ Needs CVXPY (``pip install 'frugalsvm[paper]'``) when a model is built.
 
 from collections.abc import Callable
 
-from .bound_problem import bound_problem
+from .bound_problems import bound_problem
 from .decomposed import dscomp, dscop, dsmp, scomp, scop, smp, sr_dlmp, sr_dscop
 from .formulations import bigmp, boxmp, cop, elastic_net_svm, l1_fs_svm, l1_svm, svm
 from .model import Model
-from .weight_bounds import MRange, WeightBounds, big_m, m_range, weight_bounds
+from .weight_ranges import MRange, WeightBounds, big_m, m_range, weight_bounds
 
 #: The functions that build the models, by the paper's names.
 MODELS: dict[str, Callable[..., Model]] = {

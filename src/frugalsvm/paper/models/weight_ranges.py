@@ -26,7 +26,7 @@ from ...kernels.bounds import repair_dual, square_bounds
 from ...problem.problem import Problem
 from ...search.native import relax_natively
 from .blocks import require_plain
-from .bound_problem import Form, PrintedPrograms, TightPrograms, check_form, descend
+from .bound_problems import Form, PrintedPrograms, TightPrograms, check_form, descend
 from .formulations import check_upper_bound
 
 # Objectives are rounded sums: a solution must satisfy the bound of its objective.
