@@ -79,21 +79,15 @@ class DatasetInfo:
     openml: tuple[OpenMLPart, ...] = ()
 
 
-def _info(name: str, content: dict[str, Any]) -> DatasetInfo:
-    parts = [OpenMLPart(**_with_tuples(part)) for part in content.pop("openml", ())]
-    return DatasetInfo(name, openml=tuple(parts), **_with_tuples(content))
-
-
 def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in content.items()
-    }
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
 
 
-_FILE = Path(__file__).with_name("catalogue.toml")
+_SETS = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
 #: All sets by name, in the order of the paper's tables.
-CATALOGUE: dict[str, DatasetInfo] = {
-    name: _info(name, content)
-    for name, content in tomllib.loads(_FILE.read_text("utf-8")).items()
-}
+CATALOGUE: dict[str, DatasetInfo] = {}
+for _name, _content in _SETS.items():
+    _content["openml"] = [
+        OpenMLPart(**_with_tuples(part)) for part in _content.get("openml", ())
+    ]
+    CATALOGUE[_name] = DatasetInfo(_name, **_with_tuples(_content))

@@ -48,14 +48,7 @@ class Cell:
     def spec(self, fingerprint: Callable[[str], str]) -> dict[str, Any]:
         """Everything that the value of a cell depends on, for JSON.
 
-        Parameters
-        ----------
-        fingerprint : callable
-            Maps names of data sets to their digests.
-
-        Returns
-        -------
-        dict
+        ``fingerprint`` maps names of data sets to their digests.
         """
         return {
             "task": self.task,
@@ -89,21 +82,19 @@ def cell(
 
 def grid(task: str, names: Iterable[str] = ("",), **axes: Iterable[Any]) -> list[Cell]:
     """Cells of a task for all data sets and all values of its parameters."""
-    points = list(product(*axes.values()))
     return [
         cell(task, name, **dict(zip(axes, point, strict=True)))
-        for name in names
-        for point in points
+        for name, *point in product(names, *axes.values())
     ]
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:
     """Cells and their dependencies, without duplicates, dependencies first."""
-    ordered: dict[Cell, None] = {}
-    for target in cells:
-        for member in (*with_needs(target.needs), target):
-            ordered[member] = None
-    return list(ordered)
+    return list(
+        dict.fromkeys(
+            member for target in cells for member in (*with_needs(target.needs), target)
+        )
+    )
 
 
 def as_json(value: Any) -> str:

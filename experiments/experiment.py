@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from .cells import Cell, Outcomes, with_needs
+from .cells import Cell, CellOutcome, Outcomes, with_needs
 from .datasets import LARGE, Catalogue, DatasetSource
 from .report import Report
 from .store import Results, Row, plain
@@ -46,39 +46,14 @@ class Settings:
         return quick if self.quick else full
 
     def limit(self, column: str, quick: float | None = None) -> float:
-        """Seconds for the cells of a column.
-
-        Parameters
-        ----------
-        column : str
-        quick : float, default=None
-            Default of the quick grid, if it differs from the usual one.
-
-        Returns
-        -------
-        float
-        """
-        for name in (column, ""):
-            if name in self.limits:
-                return self.limits[name]
-        return self.pick(quick or QUICK_LIMIT, FULL_LIMIT)
+        """Seconds for a column; the quick grid's default may differ from the usual."""
+        default = self.pick(quick or QUICK_LIMIT, FULL_LIMIT)
+        return self.limits.get(column, self.limits.get("", default))
 
     def chosen(
         self, names: Iterable[str], quick: Iterable[str] | None = None
     ) -> list[str]:
-        """The data sets to use.
-
-        Parameters
-        ----------
-        names : iterable of str
-            All data sets of the experiment.
-        quick : iterable of str, default=None
-            Those of the quick grid, unless the user names some.
-
-        Returns
-        -------
-        list of str
-        """
+        """The user's choice of data sets, else all or those of the quick grid."""
         if self.sets:
             return [name for name in names if name in self.sets]
         return list(names if quick is None or not self.quick else quick)
@@ -146,13 +121,11 @@ def most_seconds(cells: Sequence[Cell]) -> float:
 
 def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
     """A table entry of a cell: marked if capped, None if missing."""
-    outcome = outcomes.get(cell)
-    entry = None if outcome is None else outcome.values.get(key)
-    if outcome is not None and outcome.error:
+    outcome = outcomes.get(cell, CellOutcome())
+    if outcome.error:
         return "failed"
-    if outcome is not None and outcome.capped:
-        return Marked(entry)
-    return entry
+    entry = outcome.values.get(key)
+    return Marked(entry) if outcome.capped else entry
 
 
 def marked(outcomes: Outcomes, cells: Iterable[Cell], entry: Any) -> Any:
@@ -264,10 +237,8 @@ def cell_rows(
 ) -> list[Row]:
     """Rows of a cell: its data set, its parameters but for options, its values."""
     params = {name: entry for name, entry in cell.params if name not in options}
-    rows = values.get("rows", [values])
-    if cell.data:
-        rows = [{"set": cell.data} | row for row in rows]
-    return [
-        {name: row[name] for name in ("set",) if name in row} | params | row
-        for row in rows
-    ]
+    rows = []
+    for row in values.get("rows", [values]):
+        name = row.get("set", cell.data)
+        rows.append(({"set": name} if name else {}) | params | row)
+    return rows

@@ -37,19 +37,7 @@ class PublishedTable:
     rows: dict[Row, tuple[str, ...]]
 
     def printed(self, name: str, budget: int | None, column: str) -> str:
-        """An entry as printed; empty if the table has no such row.
-
-        Parameters
-        ----------
-        name : str
-            Of a data set.
-        budget : int or None
-        column : str
-
-        Returns
-        -------
-        str
-        """
+        """An entry as printed; empty if the table has no such row."""
         row = self.rows.get((name, budget))
         return "" if row is None else row[self.columns.index(column)]
 
@@ -84,4 +72,3 @@ _TABLES = tomllib.loads(Path(__file__).with_name("published.toml").read_text("ut
 PUBLISHED = {
     number: _table(number, _TABLES[f"table_{number}"]) for number in range(3, 10)
 }
-TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLE_7, TABLE_8, TABLE_9 = PUBLISHED.values()

@@ -17,7 +17,7 @@ from frugalsvm import Problem, verify
 from ..cells import Cell, cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
-from ..published import TABLE_7
+from ..published import PUBLISHED
 from ..statistics import geometric_mean, relative_gap
 from ..store import Results, Row
 from ..tables import Lines, columns, distinct, two
@@ -392,7 +392,7 @@ def large(data: DataSet, *, B: int, seconds: float, threads: int) -> Row:
     result = grown(problem, time_limit=seconds, n_jobs=threads)
     assert result.dual_point is not None
     paper, gap = (
-        TABLE_7.value(data.name, B, f"Exact KS {column}")
+        PUBLISHED[7].value(data.name, B, f"Exact KS {column}")
         for column in ("ObjFun", "MipGap")
     )
     return {
