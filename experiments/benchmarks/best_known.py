@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from frugalsvm import Problem, Result, solve
-from frugalsvm.problem.certificate import write_whole
 
 from ..cells import Cell, cell
 from ..datasets import LARGE, DataSet
 from ..experiment import Settings, benchmark
-from ..store import Row
+from ..store import Row, write_text
 
 FILE = Path(__file__).with_name("best_known.json")
 # A support is better if its objective is lower by this fraction.
@@ -93,8 +92,7 @@ class BestKnown:
             f"  {json.dumps(key)}: {json.dumps(self.entries[key])}"
             for key in sorted(self.entries)
         ]
-        text = "{\n" + ",\n".join(lines) + "\n}\n"
-        write_whole(self.path, lambda file: file.write(text.encode()))
+        write_text(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
 
     def _merge(self) -> None:
         """Merge what another process has written meanwhile."""

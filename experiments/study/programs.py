@@ -92,8 +92,10 @@ def _start_report(settings: Settings, outcomes: Outcomes) -> Report:
             outcomes[cells[method]].values.get("objective")
             for method in ("CoP", "CoP*")
         )
-        has_both = alone is not None and started is not None
-        row["d_f"] = round(100.0 * (alone - started) / alone, 1) if has_both else None
+        if alone is None or started is None:
+            row["d_f"] = None
+        else:
+            row["d_f"] = round(100.0 * (alone - started) / alone, 1)
         row["d_f paper"] = PRINTED_5.printed(name, B, "d_f")
         rows.append(row)
     title = "Objectives, and the improvement d_f [%] of CoP* over CoP; C = 10"

@@ -130,9 +130,9 @@ def test_a_killed_process_is_reported(store, monkeypatch):
 def test_progress_counts_and_estimates(capsys):
     cells = [cell("count", limit=8.0, number=k) for k in range(4)]
     shown = runner.CellProgress("table4", cells, stored=6, jobs=2)
-    assert shown.seconds_left() == 16.0
+    assert shown.remaining_seconds() == 16.0
     shown.done(cells[0], CellOutcome({"capped": True}, seconds=4.0))
-    assert shown.seconds_left() == 6.0
+    assert shown.remaining_seconds() == 6.0
     for one in cells[1:]:
         shown.done(one, CellOutcome(seconds=4.0))
     first, *_, last = capsys.readouterr().err.splitlines()
