@@ -80,8 +80,13 @@ def cell(
     return Cell(task, data, None if limit is None else float(limit), frozen, needs)
 
 
-def grid(task: str, names: Iterable[str] = ("",), **axes: Iterable[Any]) -> list[Cell]:
-    """Cells of a task for all data sets and all values of its parameters."""
+def grid(task: str, names: Iterable[str] = ("",), **axes: Any) -> list[Cell]:
+    """Cells of a task for all data sets and all values of its parameters.
+
+    A number or text is the only value of its parameter.
+    """
+    for name, axis in axes.items():
+        axes[name] = [axis] if isinstance(axis, str | float | int) else axis
     return [
         cell(task, name, **dict(zip(axes, point, strict=True)))
         for name, *point in product(names, *axes.values())

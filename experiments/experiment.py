@@ -58,6 +58,12 @@ class Settings:
             return [name for name in names if name in self.sets]
         return list(names if quick is None or not self.quick else quick)
 
+    def chosen_rows(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Rows of a grid that begin with the name of a chosen data set."""
+        rows = list(rows)
+        names = self.chosen([name for name, *_ in rows])
+        return [row for row in rows if row[0] in names]
+
     def n_features(self, name: str) -> int:
         """Number of features of a data set."""
         return self.source.shape(name)[1]
