@@ -13,69 +13,45 @@ from typing import Any
 
 @dataclass(frozen=True)
 class OpenMLPart:
-    """Columns of a data set on OpenML, and their conversion to the reference copy.
+    """Columns of a data set on OpenML, and their conversion to the reference copy."""
 
-    Attributes
-    ----------
-    data_id : int
-        The OpenML id, as found in a public source.
-    positive : tuple of str
-        Labels of class +1; all others are -1. Used only for the first part.
-    first_rows : int or None
-        Number of rows to take.
-    drop_columns : tuple of int
-        Positions of columns that the reference copy omits.
-    drop_missing : {"rows", "columns", None}
-        Part of the table that is dropped where a value is missing.
-    """
-
+    # The OpenML id, as found in a public source.
     data_id: int
+    # Labels of class +1; all others are -1. Used only for the first part.
     positive: tuple[str, ...] = ()
+    # Number of rows to take.
     first_rows: int | None = None
+    # Positions of columns that the reference copy omits.
     drop_columns: tuple[int, ...] = ()
+    # "rows" or "columns": what is dropped where a value is missing.
     drop_missing: str | None = None
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One data set.
+    """One data set."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, ``NAME.csv.gz``.
-    title : str
-        The paper's name.
-    table : int
-        1 for the paper's small data sets, 2 for the large ones.
-    paper : (int, int, int, int)
-        m, n and percentages of the two classes as printed.
-    shape : (int, int)
-        Our m and n.
-    counts : (int, int)
-        Our samples of class -1 and class +1.
-    classes : (str, str)
-        Meaning of -1 and +1.
-    source : str
-        Origin of the data and their preparation.
-    sha256 : str
-        Digest of our table, see :func:`~experiments.datasets.digest`.
-    remark : str
-        Agreement with the paper's copy.
-    openml : tuple of OpenMLPart
-        Sources for download; parts are joined column by column.
-    """
-
+    # Name of the file, ``NAME.csv.gz``.
     name: str
+    # The paper's name.
     title: str
+    # 1 for the paper's small data sets, 2 for the large ones.
     table: int
+    # m, n and percentages of the two classes as printed.
     paper: tuple[int, int, int, int]
+    # Our m and n.
     shape: tuple[int, int]
+    # Our samples of class -1 and class +1.
     counts: tuple[int, int]
+    # Meaning of -1 and +1.
     classes: tuple[str, str]
+    # Origin of the data and their preparation.
     source: str
+    # Digest of our table, see :func:`~experiments.datasets.digest`.
     sha256: str
+    # Agreement with the paper's copy.
     remark: str = ""
+    # Sources for download; parts are joined column by column.
     openml: tuple[OpenMLPart, ...] = ()
 
 

@@ -24,25 +24,17 @@ class Cell:
     """One computation: a task on a data set.
 
     Created by :func:`cell`, which sorts the parameters.
-
-    Attributes
-    ----------
-    task : str
-        A name in :data:`~experiments.registry.TASKS`.
-    data : str
-        Name of a data set; empty for tasks that generate or load their data.
-    limit : float or None
-        The limit in seconds, which the runner enforces.
-    params : tuple of (str, value)
-        Further parameters of the task, with JSON types.
-    needs : tuple of Cell
-        Cells whose values are passed to the task.
     """
 
+    # A name in :data:`~experiments.registry.TASKS`.
     task: str
+    # Name of a data set; empty for tasks that generate or load their data.
     data: str
+    # The limit in seconds, which the runner enforces.
     limit: float | None
+    # Further parameters of the task, with JSON types.
     params: tuple[tuple[str, Any], ...] = ()
+    # Cells whose values are passed to the task.
     needs: tuple[Cell, ...] = ()
 
     def spec(self, fingerprint: Callable[[str], str]) -> dict[str, Any]:
@@ -117,23 +109,14 @@ def key_of(spec: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """The outcome of a cell.
+    """The outcome of a cell."""
 
-    Attributes
-    ----------
-    values : dict
-        The values that the task returned.
-    seconds : float
-        Wall-clock time.
-    cpu : float
-        CPU time.
-    error : str
-        Why there are no values; such cells are not stored.
-    """
-
+    # The values that the task returned.
     values: dict[str, Any] = field(default_factory=dict)
+    # Wall-clock time, and CPU time.
     seconds: float = 0.0
     cpu: float = 0.0
+    # Why there are no values; such cells are not stored.
     error: str = ""
 
     @property

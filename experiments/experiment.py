@@ -20,24 +20,15 @@ QUICK_LIMIT, FULL_LIMIT = 5.0, 60.0
 
 @dataclass(frozen=True)
 class Settings:
-    """The user's settings.
+    """The user's settings."""
 
-    Attributes
-    ----------
-    quick : bool
-        Whether to take a small grid.
-    sets : tuple of str
-        Data sets to restrict an experiment to; empty for all of its grid.
-    limits : mapping of str to float
-        Seconds by column; "" for all other columns.
-    options : mapping of str to value
-        Options of single experiments that differ from their defaults.
-    source : Source
-    """
-
+    # Whether to take a small grid.
     quick: bool = False
+    # Data sets to restrict an experiment to; empty for all of its grid.
     sets: tuple[str, ...] = ()
+    # Seconds by column; "" for all other columns.
     limits: Mapping[str, float] = field(default_factory=dict)
+    # Options of single experiments that differ from their defaults.
     options: Mapping[str, Any] = field(default_factory=dict)
     source: DatasetSource = field(default_factory=Catalogue)
 
@@ -75,48 +66,30 @@ Figure = Callable[[Results], Lines | str]
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: its cells, and the report of their outcomes.
+    """An experiment: its cells, and the report of their outcomes."""
 
-    Attributes
-    ----------
-    name : str
-        For the command line, e.g. "table4".
-    title : str
-        Title as in the paper.
-    about : str
-        Description of the comparison and its settings.
-    plan : callable
-        From settings to cells.
-    report : callable
-        From settings and outcomes to a :class:`~.report.Report`.
-    label : str
-        Label in the paper's source; empty for additional experiments.
-    columns : tuple of str
-        Names accepted by ``--limit NAME=S``.
-    tasks : dict of str to callable
-        Tasks that only this experiment has.
-    options : dict of str to value
-        Options that ``--with NAME=VALUE`` changes, and their defaults. A benchmark has
-        its limit among them, as ``seconds``.
-    rows : callable or None
-        From settings and outcomes to the rows of a benchmark, which are kept as JSON.
-    figures : dict of str to callable
-        Tables of README and documentation that are made of these rows.
-    sets : tuple of str
-        Names accepted by ``--sets`` besides the paper's data sets.
-    """
-
+    # For the command line, e.g. "table4".
     name: str
+    # As in the paper.
     title: str
+    # The comparison and its settings.
     about: str
     plan: Callable[[Settings], list[Cell]]
     report: Callable[[Settings, Outcomes], Report]
+    # Label in the paper's source; empty for additional experiments.
     label: str = ""
+    # Names accepted by ``--limit NAME=S``.
     columns: tuple[str, ...] = ()
+    # Tasks that only this experiment has.
     tasks: Mapping[str, Callable[..., dict[str, Any]]] = field(default_factory=dict)
+    # Options that ``--with NAME=VALUE`` changes, and their defaults. A benchmark has
+    # its limit among them, as ``seconds``.
     options: Mapping[str, Any] = field(default_factory=dict)
+    # The rows of a benchmark, which are stored as JSON.
     rows: Callable[[Settings, Outcomes], list[Row]] | None = None
+    # Tables of README and documentation that are made of these rows.
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    # Names accepted by ``--sets`` besides the paper's data sets.
     sets: tuple[str, ...] = ()
 
 
@@ -168,24 +141,9 @@ def benchmark(
 ) -> Experiment:
     """A benchmark: every cell makes a row, or several, of a table.
 
-    Parameters
-    ----------
-    name, title, about : str
-    plan : callable
-        From settings, and options by keyword, to cells.
-    tasks : sequence of callable
-        A task's name is that of the function, with spaces.
-    options : dict, default=None
-    rows : callable, default=None
-        From rows of all cells, and options by keyword, to those that are kept.
-    figures : dict of str to callable, default=None
-    sets : tuple of str
-    note : callable, default=None
-        Makes a sentence of the rows.
-
-    Returns
-    -------
-    Experiment
+    ``plan`` makes cells from settings, and options by keyword; ``rows``, from the rows
+    of all cells, and options by keyword, those that are stored; ``note`` a sentence of
+    the rows. A task's name is that of the function, with spaces.
     """
     defaults, quoted = dict(options or {}), dict(figures or {})
 
@@ -236,6 +194,11 @@ def benchmark(
         figures=quoted,
         sets=sets,
     )
+
+
+def without(rows: list[Row], names: Sequence[str], **_: Any) -> list[Row]:
+    """Rows without some entries, for ``rows`` of a benchmark."""
+    return [{key: row[key] for key in row if key not in names} for row in rows]
 
 
 def cell_rows(

@@ -19,21 +19,13 @@ Row = tuple[str, int | None]
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of the paper.
-
-    Attributes
-    ----------
-    number : int
-    label : str
-        In the paper's source.
-    columns : tuple of str
-    rows : dict of (str, int or None) to tuple of str
-        By data set and budget; entries as printed.
-    """
+    """One table of the paper."""
 
     number: int
+    # In the paper's source.
     label: str
     columns: tuple[str, ...]
+    # By data set and budget; entries as printed.
     rows: dict[Row, tuple[str, ...]]
 
     def printed(self, name: str, budget: int | None, column: str) -> str:

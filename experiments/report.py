@@ -17,36 +17,22 @@ NO_PICTURES = "Charts need Matplotlib: pip install '.[study]'."
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart.
-
-    Attributes
-    ----------
-    title : str
-    draw : callable
-        Makes a Matplotlib figure.
-    name : str
-        Suffix of the file name.
-    """
+    """A chart."""
 
     title: str
+    # Makes a Matplotlib figure.
     draw: Callable[[], Any]
+    # Suffix of the file name.
     name: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The output of an experiment.
-
-    Attributes
-    ----------
-    tables : list of ReportTable
-    charts : list of Chart
-    notes : list of str
-        Explanations of the tables and charts.
-    """
+    """The output of an experiment."""
 
     tables: list[ReportTable]
     charts: list[Chart] = field(default_factory=list)
+    # Explanations of the tables and charts.
     notes: list[str] = field(default_factory=list)
 
     def text(self) -> str:

@@ -36,21 +36,13 @@ class Marked:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of numbers and text.
-
-    Attributes
-    ----------
-    title : str
-    columns : sequence of str
-    rows : sequence of sequences
-        Entries are text, numbers, None or :class:`Marked`.
-    name : str
-        Suffix of the file name, if an experiment has several tables.
-    """
+    """A table of numbers and text."""
 
     title: str
     columns: Sequence[str]
+    # Entries are text, numbers, None or :class:`Marked`.
     rows: Sequence[Sequence[Any]]
+    # Suffix of the file name, if an experiment has several tables.
     name: str = ""
 
     @classmethod

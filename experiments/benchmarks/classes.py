@@ -27,7 +27,7 @@ from frugalsvm import FrugalSVC, Problem, Result, relax
 
 from ..cells import Cell, cell
 from ..datasets import DataSet
-from ..experiment import Settings, benchmark
+from ..experiment import Settings, benchmark, without
 from ..store import Results, Row
 from ..tables import Lines, columns
 from ..tasks import mip
@@ -262,11 +262,6 @@ def _plan(settings: Settings, *, seconds: float) -> list[Cell]:
     return cells if settings.quick else [*cells, cell("class default")]
 
 
-def _rows(rows: list[Row], **_: Any) -> list[Row]:
-    """Rows that name their data set once."""
-    return [{key: row[key] for key in row if key != "name"} for row in rows]
-
-
 def score_table(results: Results, weights: str) -> Lines:
     """Balanced accuracy by data set, budget and selector, with one kind of weights.
 
@@ -360,7 +355,8 @@ CLASS_BENCHMARK = benchmark(
     _plan,
     [class_scores, class_proof, class_growth, class_default],
     options={"seconds": 120.0},
-    rows=_rows,
+    # They name their data set once.
+    rows=partial(without, names=("name",)),
     figures={
         "classes-hinge": lambda results: score_table(results, HINGE),
         "classes-squared": lambda results: score_table(results, SQUARED),

@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..cells import Cell, cell
-from ..experiment import Settings, benchmark
+from ..experiment import Settings, benchmark, without
 from ..store import Results, Row
-from ..tables import Lines
+from ..tables import Lines, columns
 
 # Samples, features, features of a block.
 SIZES = [
@@ -52,12 +53,8 @@ def distributed(data: None, *, effort: str, m: int, n: int, width: int) -> Row:
             cpu, started = time.process_time(), time.perf_counter()
             traffic = model.fit(X, y).traffic_
             wall, at_home = time.perf_counter() - started, time.process_time() - cpu
-    sizes = {
-        "sent": traffic.sent,
-        "facts": traffic.received_facts,
-        "prices": traffic.received_prices,
-        "rows": traffic.received_features,
-    }
+    sizes = {"sent": traffic.sent, "facts": traffic.received_facts}
+    sizes |= {"prices": traffic.received_prices, "rows": traffic.received_features}
     row = {
         "effort": effort,
         "m": m,
@@ -128,24 +125,15 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _rows(rows: list[Row], **_: Any) -> list[Row]:
-    return [{name: row[name] for name in row if name != "width"} for row in rows]
-
-
 def traffic_table(results: Results) -> Lines:
     """Traffic between a client and its workers."""
-    left_out = ("make blocks", "a product", "a gather", "wall")
-    names = [name for name in results.rows[0] if name not in left_out]
-    return [
-        names,
-        *([_traffic(name, row[name]) for name in names] for row in results.rows),
-    ]
-
-
-def _traffic(name: str, value: int | str) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value} s" if name == "CPU at home" else value
+    entries: dict[str, Any] = {}
+    for name, value in results.rows[0].items():
+        if name not in ("make blocks", "a product", "a gather", "wall"):
+            kind = ":," if isinstance(value, int) else ""
+            unit = " s" if name == "CPU at home" else ""
+            entries[name] = f"{{{name}{kind}}}{unit}"
+    return columns(results.rows, entries)
 
 
 DISTRIBUTED = benchmark(
@@ -154,7 +142,7 @@ DISTRIBUTED = benchmark(
     "Rounds and bytes, and the work of the client, as n grows.",
     _plan,
     [distributed],
-    rows=_rows,
+    rows=partial(without, names=("width",)),
     figures={"distributed": traffic_table},
     sets=(),
 )

@@ -56,22 +56,15 @@ QUICK = ("GSOEP9402", "mlc_churn", "lending_club")
 
 
 class Rule(NamedTuple):
-    """How categories are merged and penalised.
+    """How categories are merged and penalised."""
 
-    Attributes
-    ----------
-    rows, events : int
-        Least number of rows of a category, and of rows of the rarer class that it has
-        if it has its share.
-    factor : callable
-        Of the scale of a variable, from the number of its weights.
-    is_split : bool
-        Whether each category is a feature.
-    """
-
+    # Least number of rows of a category.
     rows: int = 0
+    # Least number of rows of the rarer class that it has if it has its share.
     events: int = 0
+    # Of the scale of a variable, from the number of its weights.
     factor: Callable[[int], float] = lambda n: 1.0
+    # Whether each category is a feature.
     is_split: bool = False
 
 

@@ -8,7 +8,6 @@ the same kind.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from ..cells import Cell, cell
 from ..experiment import Settings, benchmark
 from ..store import ROOT, Results, Row
 from ..tables import Lines, two
+from .timing import in_process
 
 FIT = "FrugalSVC"
 FAST = "FrugalSVC, fast"
@@ -55,6 +55,7 @@ def series(quick: bool) -> list[Series]:
     """All series; smaller ones for a quick run."""
     sizes = (10_000, 100_000, 300_000, 1_000_000)[: 2 if quick else 4]
     tall: dict[str, Any] = {"kind": "tall", "n": 100}
+    ten = tall | {"B": 10}
     sparse: dict[str, Any] = {"kind": "text", "m": 20_000, "n": 20_000, "B": 20}
     texts: dict[str, Any] = {"kind": "text", "n": 50_000, "density": 1e-3, "B": 20}
     library: dict[str, Any] = {"kind": "library", "C": 10.0}
@@ -62,16 +63,9 @@ def series(quick: bool) -> list[Series]:
     densities = (1e-4, 1e-3, 5e-3)[: 2 if quick else 3]
     budgets = (20,) if quick else (5, 20, 50)
     return [
-        Series("samples", "m", sizes, tall | {"B": 10}),
-        Series(
-            "samples, mixed features", "m", sizes, tall | {"kind": "mixed", "B": 10}
-        ),
-        Series(
-            "samples, blocks of features",
-            "m",
-            sizes,
-            tall | {"kind": "blocks", "B": 10},
-        ),
+        Series("samples", "m", sizes, ten),
+        Series("samples, mixed features", "m", sizes, ten | {"kind": "mixed"}),
+        Series("samples, blocks of features", "m", sizes, ten | {"kind": "blocks"}),
         Series("features", "n", sizes, {"kind": "wide", "m": 200, "B": 20}),
         Series("budget", "B", (5, 10, 20, 40), tall | {"m": many}),
         Series("density of sparse data", "density", densities, sparse),
@@ -94,39 +88,20 @@ def scale(
     if needs and not needs[0]["rows"]:
         return {"rows": []}
     limit = OUR_TIMES * seconds if method in OURS else seconds
-    outcome = _in_process(json.loads(case) | {"method": method, "limit": limit}, limit)
+    outcome = _outcome(json.loads(case) | {"method": method, "limit": limit}, limit)
     if outcome is None:
         return {"rows": []}
-    row = {
-        "entries": outcome["entries"],
-        "seconds": outcome["seconds"],
-        "fit": outcome["fit"],
-        "peak": outcome["peak"],
-        "peak / X": outcome["peak"] / outcome["X"],
-        "objective": outcome.get("objective"),
-        "gap": outcome.get("gap"),
-    }
-    return {"rows": [row]}
+    row = {key: outcome[key] for key in ("entries", "seconds", "fit", "peak")}
+    row["peak / X"] = outcome["peak"] / outcome["X"]
+    return {"rows": [row | {key: outcome.get(key) for key in ("objective", "gap")}]}
 
 
-def _in_process(case: dict[str, Any], seconds: float) -> dict[str, Any] | None:
-    """The row of a case; None if the process was ended or took too long."""
+def _outcome(case: dict[str, Any], seconds: float) -> dict[str, Any] | None:
+    """The outcome of a case; None if the process was ended or took too long."""
+    command = ["-m", "experiments.benchmarks.scale_case", json.dumps(case)]
     # The process ends itself after its seconds; a busy machine may need many more.
     try:
-        process = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "experiments.benchmarks.scale_case",
-                json.dumps(case),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=10 * seconds + 300,
-            check=False,
-            cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
+        process = in_process(command, timeout=10 * seconds + 300, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return None
     if process.returncode:
@@ -165,9 +140,8 @@ def _rows(rows: list[Row], **_: Any) -> list[Row]:
     for row in rows:
         first = {"series": row["series"], "value": row["value"]}
         first["method"] = NAMES[row["method"]]
-        named.append(
-            first | {key: row[key] for key in row if key not in (*first, "case")}
-        )
+        others = row.keys() - {*first, "case"}
+        named.append(first | {key: row[key] for key in row if key in others})
     return named
 
 
