@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -93,27 +94,24 @@ def _clocks() -> Iterator[dict[str, list[float]]]:
     """Time spent waiting for workers, by kind of request."""
     from frugalsvm.distributed.dask_source import DaskSource
 
-    names = ("__init__", "multiply", "price", "columns")
-    before = {name: getattr(DaskSource, name) for name in names}
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    seconds: dict[str, list[float]] = {}
 
-    def timed(name: str) -> Callable[..., Any]:
+    def timed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
             started = time.perf_counter()
             try:
-                return before[name](*args, **options)
+                return method(*args, **options)
             finally:
                 seconds[name].append(time.perf_counter() - started)
 
         return call
 
-    for name in names:
-        setattr(DaskSource, name, timed(name))
-    try:
+    with ExitStack() as stack:
+        for name in ("__init__", "multiply", "price", "columns"):
+            seconds[name] = []
+            call = timed(name, getattr(DaskSource, name))
+            stack.enter_context(patch.object(DaskSource, name, call))
         yield seconds
-    finally:
-        for name in names:
-            setattr(DaskSource, name, before[name])
 
 
 def _plan(settings: Settings) -> list[Cell]:
