@@ -14,8 +14,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 import frugalsvm
-from frugalsvm import (FrugalSVCCV, frugal_path)
-from frugalsvm.report import (figures, path_of, scored_path_of)
+from frugalsvm import FrugalSVCCV, frugal_path
+from frugalsvm.report import figures, path_of, scored_path_of
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "_generated"

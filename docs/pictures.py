@@ -11,8 +11,8 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from frugalsvm import (FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax)
-from frugalsvm.report.figures import (Axis, Plot, as_percentages, linear_axis, steps)
+from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax
+from frugalsvm.report.figures import Axis, Plot, as_percentages, linear_axis, steps
 from frugalsvm.run.words import escaped
 
 ROOT = Path(__file__).parents[1]
@@ -81,14 +81,14 @@ def page(width, height, title, parts):
     )
 
 
-def placed(plot, x, y):
-    """A plot at a place of a page."""
+def positioned(plot, x, y):
+    """A plot at a position of a page."""
     size = f'x="{x}" y="{y}" width="{plot.width}" height="{plot.height}"'
     return plot.svg().replace("<svg ", f"<svg {size} ", 1)
 
 
 def label(x, y, text, kind, anchor="start"):
-    """A text at a place of a page."""
+    """A text at a position of a page."""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
         f"{escaped(text)}</text>"
@@ -98,9 +98,11 @@ def label(x, y, text, kind, anchor="start"):
 def budget_axis(budgets):
     """An axis of numbers of features."""
     return Axis(
-        budgets[0] - 0.4, budgets[-1] + 0.4, [(B, str(B)) for B in budgets],
+        budgets[0] - 0.4,
+        budgets[-1] + 0.4,
+        [(B, str(B)) for B in budgets],
         "number of features",
-    )  # fmt: skip
+    )
 
 
 def pairs(xs, ys):
@@ -121,9 +123,11 @@ def features(X, y):
     errors = model.path_.score_se[0]
     ends = [*(scores - errors), *(scores + errors)]
     unseen = Plot(
-        budget_axis(budgets), as_percentages(linear_axis(ends, "")),
-        "Accuracy on unseen rows by number of features", height=250,
-    )  # fmt: skip
+        budget_axis(budgets),
+        as_percentages(linear_axis(ends, "")),
+        "Accuracy on unseen rows by number of features",
+        height=250,
+    )
     unseen.area(
         pairs(budgets, scores + errors), pairs(budgets, scores - errors), "second"
     )
@@ -135,27 +139,34 @@ def features(X, y):
     path = frugal_path(
         Z, y, max_features=budgets, method="branch-and-bound", random_state=0
     )
-    found, bounds = path.objectives[0], path.lower_bounds[0]
+    objectives, bounds = path.objectives[0], path.lower_bounds[0]
     peer = [by_elimination(Z, y, B) for B in budgets]
     fit = Plot(
-        budget_axis(budgets), linear_axis([0.0, *found, *peer], "", pad=0.03),
+        budget_axis(budgets),
+        linear_axis([0.0, *objectives, *peer], "", pad=0.03),
         "Objective, lower bound and objective of RFE by number of features",
         height=250,
-    )  # fmt: skip
-    fit.area(pairs(budgets, peer), pairs(budgets, found), "open")
+    )
+    fit.area(pairs(budgets, peer), pairs(budgets, objectives), "open")
     fit.line(pairs(budgets, peer), "third")
     fit.line(pairs(budgets, bounds), "first")
-    for B, ours, theirs in zip(budgets, found, peer, strict=True):
+    for B, ours, theirs in zip(budgets, objectives, peer, strict=True):
         fit.point(B, theirs, "third", f"{B} features by RFE: {theirs:.4g}", 2.4)
         fit.point(B, ours, "second", f"{B} features: {ours:.4g}", 3)
     fit.text(3, peer[2], "chosen by RFE", "mark third", dx=8, dy=-10)
-    fit.text(5, found[4], "best of all choices: proved", "mark second",
-             anchor="middle", dy=28)  # fmt: skip
-    widest = float(np.max((found - bounds) / found))
+    fit.text(
+        5,
+        objectives[4],
+        "best of all choices: proved",
+        "mark second",
+        anchor="middle",
+        dy=28,
+    )
+    widest = float(np.max((objectives - bounds) / objectives))
     parts = [
         label(18, 28, "Accuracy on unseen rows", "head"),
         label(18, 46, "five folds, with standard errors", "soft"),
-        placed(unseen, 0, 56),
+        positioned(unseen, 0, 56),
         label(398, 28, "Misfit of the best model", "head"),
         label(
             398,
@@ -163,7 +174,7 @@ def features(X, y):
             "model and proved bound agree to within " + percent(widest),
             "soft",
         ),
-        placed(fit, 380, 56),
+        positioned(fit, 380, 56),
     ]
     title = (
         "Breast cancer, 30 columns. Left: accuracy on unseen rows as the number of "
@@ -181,8 +192,8 @@ def percent(part):
 
 def by_elimination(X, y, budget):
     """The objective of the SVM on the features that RFE leaves."""
-    kept = RFE(SVC(kernel="linear", C=1.0), n_features_to_select=budget).fit(X, y)
-    columns = X[:, kept.support_]
+    selector = RFE(SVC(kernel="linear", C=1.0), n_features_to_select=budget).fit(X, y)
+    columns = X[:, selector.support_]
     fit = FrugalSVC(None, C=1.0, method="branch-and-bound", random_state=0)
     return fit.fit(columns, y).objective_
 
@@ -197,26 +208,31 @@ def relaxation(X, y):
     path = frugal_path(
         X, y, max_features=budgets, method="branch-and-bound", random_state=0
     )
-    found = path.objectives[0]
+    objectives = path.objectives[0]
     relaxed = [relax(Problem(X, y, C=1.0, max_features=B)).bound for B in budgets]
     without = relax(Problem(X, y, C=1.0, max_features=X.shape[1])).bound
-    values = [0.0, *found]
+    values = [0.0, *objectives]
     plot = Plot(
-        budget_axis(budgets), linear_axis(values, "objective", pad=0.03),
-        "Optimum, relaxation and SVM without a budget", width=560, height=300,
-    )  # fmt: skip
-    plot.area(pairs(budgets, found), pairs(budgets, relaxed), "open")
+        budget_axis(budgets),
+        linear_axis(values, "objective", pad=0.03),
+        "Optimum, relaxation and SVM without a budget",
+        width=560,
+        height=300,
+    )
+    plot.area(pairs(budgets, objectives), pairs(budgets, relaxed), "open")
     plot.line([(budgets[0], without), (budgets[-1], without)], "third")
     plot.line(pairs(budgets, relaxed), "first")
-    plot.line(pairs(budgets, found), "second")
-    for B, best, bound in zip(budgets, found, relaxed, strict=True):
+    plot.line(pairs(budgets, objectives), "second")
+    for B, best, bound in zip(budgets, objectives, relaxed, strict=True):
         plot.point(B, best, "second", f"{B} features, optimum: {best:.4g}", 3)
         plot.point(B, bound, "first", f"{B} features, relaxation: {bound:.4g}", 3)
-    plot.text(2, found[1], "optimum, found and proved by the tree", "mark second", dx=9)
+    plot.text(
+        2, objectives[1], "optimum, found and proved by the tree", "mark second", dx=9
+    )
     plot.text(1, relaxed[0], "relaxation", "mark first", dx=-4, dy=34)
     plot.text(1, without, "SVM on all features", "mark third", dx=-4, dy=17)
     title = "Breast cancer, C = 1: optimum, relaxation and SVM without a budget"
-    return page(560, 312, title, [placed(plot, 0, 8)])
+    return page(560, 312, title, [positioned(plot, 0, 8)])
 
 
 def tree(names, X, y):
@@ -227,22 +243,32 @@ def tree(names, X, y):
     result = run.fit(X, y).result_
     nodes = _nodes(result.certificate.arrays)
     bounds = [
-        relax(Problem(X, y, C=C, max_features=B, include=node["in"],
-                      exclude=node["out"])).bound
+        relax(
+            Problem(X, y, C=C, max_features=B, include=node["in"], exclude=node["out"])
+        ).bound
         for node in nodes
-    ]  # fmt: skip
-    _place(nodes)
+    ]
+    _arrange(nodes)
     width, top, step = 760, 66, 62
     leaves = sum(not node["children"] for node in nodes)
     across = (width - 90) / (leaves - 1)
     parts = [
-        label(18, 26, f"Every choice of {B} of {len(names)} columns, in {leaves} cases",
-              "head"),
-        label(18, 44, f"left: with the column, right: without it; the best model has "
-              f"{result.objective:.4f}", "soft"),
-    ]  # fmt: skip
+        label(
+            18,
+            26,
+            f"Every choice of {B} of {len(names)} columns, in {leaves} cases",
+            "head",
+        ),
+        label(
+            18,
+            44,
+            f"left: with the column, right: without it; the best model has "
+            f"{result.objective:.4f}",
+            "soft",
+        ),
+    ]
     for node in nodes:
-        node["x"] = 45 + across * node["place"]
+        node["x"] = 45 + across * node["x"]
         node["y"] = top + 24 + step * node["depth"]
     for node in nodes:
         for child in node["children"]:
@@ -264,9 +290,9 @@ def tree(names, X, y):
             f'<rect class="{kind}" x="{node["x"] - half:.1f}" '
             f'y="{node["y"] - 11:.1f}" width="{2 * half}" height="22" rx="4"/>'
         )
-        words = "inverse" if kind == "best" else "strong"
+        style = "inverse" if kind == "best" else "strong"
         parts.append(
-            label(node["x"], node["y"] + 4, f"{bounds[k]:.4f}", words, "middle")
+            label(node["x"], node["y"] + 4, f"{bounds[k]:.4f}", style, "middle")
         )
         if not is_leaf:
             feature = names[node["feature"]]
@@ -282,7 +308,7 @@ def tree(names, X, y):
 
 
 def _nodes(arrays):
-    """What every node decides, with the features fixed on the way to it."""
+    """The nodes, with their splits and the features fixed on the way to them."""
     nodes = []
     starts = arrays["fixing_start"]
     for k, parent in enumerate(arrays["parent"].tolist()):
@@ -302,7 +328,7 @@ def _nodes(arrays):
     return nodes
 
 
-def _place(nodes):
+def _arrange(nodes):
     """Leaves side by side, other nodes above the middle of their children."""
     count = 0
 
@@ -310,12 +336,12 @@ def _place(nodes):
         nonlocal count
         node = nodes[k]
         if not node["children"]:
-            node["place"] = count
+            node["x"] = count
             count += 1
             return
         for child in node["children"]:
             visit(child)
-        node["place"] = float(np.mean([nodes[c]["place"] for c in node["children"]]))
+        node["x"] = float(np.mean([nodes[c]["x"] for c in node["children"]]))
 
     visit(0)
 
@@ -325,9 +351,12 @@ def closing(X, y):
     X = StandardScaler().fit_transform(X)
     seen = []
     FrugalSVC(
-        5, C=1.0, random_state=0, method="branch-and-bound",
+        5,
+        C=1.0,
+        random_state=0,
+        method="branch-and-bound",
         callback=lambda p: seen.append((p.nodes, p.objective, p.lower_bound)) and False,
-    ).fit(X, y)  # fmt: skip
+    ).fit(X, y)
     seen = [entry for entry in seen if entry[0] > 0]
     keep = np.unique(np.geomspace(1, len(seen), N_STEPS).astype(int)) - 1
     seen = [seen[k] for k in keep]
@@ -336,19 +365,33 @@ def closing(X, y):
     plot = Plot(
         Axis(1, counts[-1], ticks, "nodes of the tree", True),
         linear_axis([*objectives, *bounds], "objective"),
-        "Best objective and lower bound as the tree grows", width=560, height=280,
-    )  # fmt: skip
+        "Best objective and lower bound as the tree grows",
+        width=560,
+        height=280,
+    )
     upper, lower = steps(counts, objectives), steps(counts, bounds)
     plot.area(upper, lower, "open")
     plot.line(lower, "first")
     plot.line(upper, "second")
-    plot.text(3, objectives[-1], "best model, found before the tree began",
-              "mark second", dy=16)  # fmt: skip
+    plot.text(
+        3,
+        objectives[-1],
+        "best model, found before the tree began",
+        "mark second",
+        dy=16,
+    )
     middle = len(counts) // 2
-    plot.text(counts[middle], bounds[middle], "proved bound", "mark first",
-              anchor="start", dx=12, dy=14)  # fmt: skip
+    plot.text(
+        counts[middle],
+        bounds[middle],
+        "proved bound",
+        "mark first",
+        anchor="start",
+        dx=12,
+        dy=14,
+    )
     title = "Breast cancer, B = 5, C = 1: the bound rises until it meets the objective"
-    return page(560, 292, title, [placed(plot, 0, 8)])
+    return page(560, 292, title, [positioned(plot, 0, 8)])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (near_optimal, verify)
+from frugalsvm import near_optimal, verify
 from frugalsvm.report import SupportsDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)

@@ -15,7 +15,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from frugalsvm import (FrugalSVC, encoded_groups, verify)
+from frugalsvm import FrugalSVC, encoded_groups, verify
 
 random = np.random.default_rng(7)
 n = 400

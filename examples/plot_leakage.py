@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from frugalsvm import (ConstantModelWarning, FrugalSVC, FrugalSVCCV)
+from frugalsvm import ConstantModelWarning, FrugalSVC, FrugalSVCCV
 
 N_DRAWS = 8
 # On noise, to predict one class is sometimes the best that can be learned.

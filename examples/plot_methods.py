@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
-from frugalsvm import (Problem, solve)
+from frugalsvm import Problem, solve
 
 X, y = load_breast_cancer(return_X_y=True)
 problem = Problem(scale(X), 2.0 * y - 1, C=10.0, max_features=5)

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, l1_min_c
 
-from frugalsvm import (FrugalSVC, frugal_path)
+from frugalsvm import FrugalSVC, frugal_path
 
 X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
-from frugalsvm import (Problem, relax)
-from frugalsvm.paper.models import (big_m, cop)
+from frugalsvm import Problem, relax
+from frugalsvm.paper.models import big_m, cop
 
 data = load_breast_cancer()
 X = scale(data.data[:, 20:])

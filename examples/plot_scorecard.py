@@ -14,8 +14,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (FrugalSVC, PortableModel)
-from frugalsvm.report import (ScoresDisplay, WeightsDisplay)
+from frugalsvm import FrugalSVC, PortableModel
+from frugalsvm.report import ScoresDisplay, WeightsDisplay
 
 data = load_breast_cancer(as_frame=True)
 y = np.where(data.target == 0, "malignant", "benign")

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (FrugalSVC, stability_selection)
+from frugalsvm import FrugalSVC, stability_selection
 from frugalsvm.report import SelectionDisplay
 
 random = np.random.default_rng(0)

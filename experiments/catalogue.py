@@ -13,87 +13,57 @@ from typing import Any
 
 @dataclass(frozen=True)
 class OpenMLPart:
-    """Columns of a data set on OpenML, and their conversion to the reference copy.
+    """Columns of a data set on OpenML, and their conversion to the reference copy."""
 
-    Attributes
-    ----------
-    data_id : int
-        The OpenML id, as found in a public source.
-    positive : tuple of str
-        Labels of class +1; all others are -1. Used only for the first part.
-    first_rows : int or None
-        Number of rows to take.
-    drop_columns : tuple of int
-        Positions of columns that the reference copy omits.
-    drop_missing : {"rows", "columns", None}
-        Part of the table that is dropped where a value is missing.
-    """
-
+    # The OpenML id, as found in a public source.
     data_id: int
+    # Labels of class +1; all others are -1. Used only for the first part.
     positive: tuple[str, ...] = ()
+    # Number of rows to take.
     first_rows: int | None = None
+    # Positions of columns that the reference copy omits.
     drop_columns: tuple[int, ...] = ()
+    # "rows" or "columns": what is dropped where a value is missing.
     drop_missing: str | None = None
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One data set.
+    """One data set."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, ``NAME.csv.gz``.
-    title : str
-        The paper's name.
-    table : int
-        1 for the paper's small data sets, 2 for the large ones.
-    paper : (int, int, int, int)
-        m, n and percentages of the two classes as printed.
-    shape : (int, int)
-        Our m and n.
-    counts : (int, int)
-        Our samples of class -1 and class +1.
-    classes : (str, str)
-        Meaning of -1 and +1.
-    source : str
-        Origin of the data and their preparation.
-    sha256 : str
-        Digest of our table, see :func:`~experiments.datasets.digest`.
-    remark : str
-        Agreement with the paper's copy.
-    openml : tuple of OpenMLPart
-        Sources for download; parts are joined column by column.
-    """
-
+    # Name of the file, ``NAME.csv.gz``.
     name: str
+    # The paper's name.
     title: str
+    # 1 for the paper's small data sets, 2 for the large ones.
     table: int
+    # m, n and percentages of the two classes as printed.
     paper: tuple[int, int, int, int]
+    # Our m and n.
     shape: tuple[int, int]
+    # Our samples of class -1 and class +1.
     counts: tuple[int, int]
+    # Meaning of -1 and +1.
     classes: tuple[str, str]
+    # Origin of the data and their preparation.
     source: str
+    # Digest of our table, see :func:`~experiments.datasets.digest`.
     sha256: str
+    # Agreement with the paper's copy.
     remark: str = ""
+    # Sources for download; parts are joined column by column.
     openml: tuple[OpenMLPart, ...] = ()
 
 
-def _info(name: str, content: dict[str, Any]) -> DatasetInfo:
-    parts = [OpenMLPart(**_with_tuples(part)) for part in content.pop("openml", ())]
-    return DatasetInfo(name, openml=tuple(parts), **_with_tuples(content))
-
-
 def _with_tuples(content: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in content.items()
-    }
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
 
 
-_FILE = Path(__file__).with_name("catalogue.toml")
+_SETS = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
 #: All sets by name, in the order of the paper's tables.
-CATALOGUE: dict[str, DatasetInfo] = {
-    name: _info(name, content)
-    for name, content in tomllib.loads(_FILE.read_text("utf-8")).items()
-}
+CATALOGUE: dict[str, DatasetInfo] = {}
+for _name, _content in _SETS.items():
+    _content["openml"] = [
+        OpenMLPart(**_with_tuples(part)) for part in _content.get("openml", ())
+    ]
+    CATALOGUE[_name] = DatasetInfo(_name, **_with_tuples(_content))

@@ -24,38 +24,23 @@ class Cell:
     """One computation: a task on a data set.
 
     Created by :func:`cell`, which sorts the parameters.
-
-    Attributes
-    ----------
-    task : str
-        A name in :data:`~experiments.registry.TASKS`.
-    data : str
-        Name of a data set; empty for tasks that generate or load their data.
-    limit : float or None
-        The limit in seconds, which the runner enforces.
-    params : tuple of (str, value)
-        Further parameters of the task, with JSON types.
-    needs : tuple of Cell
-        Cells whose values are passed to the task.
     """
 
+    # A name in :data:`~experiments.registry.TASKS`.
     task: str
+    # Name of a data set; empty for tasks that generate or load their data.
     data: str
+    # The limit in seconds, which the runner enforces.
     limit: float | None
+    # Further parameters of the task, with JSON types.
     params: tuple[tuple[str, Any], ...] = ()
+    # Cells whose values are passed to the task.
     needs: tuple[Cell, ...] = ()
 
     def spec(self, fingerprint: Callable[[str], str]) -> dict[str, Any]:
         """Everything that the value of a cell depends on, for JSON.
 
-        Parameters
-        ----------
-        fingerprint : callable
-            Maps names of data sets to their digests.
-
-        Returns
-        -------
-        dict
+        ``fingerprint`` maps names of data sets to their digests.
         """
         return {
             "task": self.task,
@@ -87,23 +72,26 @@ def cell(
     return Cell(task, data, None if limit is None else float(limit), frozen, needs)
 
 
-def grid(task: str, names: Iterable[str] = ("",), **axes: Iterable[Any]) -> list[Cell]:
-    """Cells of a task for all data sets and all values of its parameters."""
-    points = list(product(*axes.values()))
+def grid(task: str, names: Iterable[str] = ("",), **axes: Any) -> list[Cell]:
+    """Cells of a task for all data sets and all values of its parameters.
+
+    A number or text is the only value of its parameter.
+    """
+    for name, axis in axes.items():
+        axes[name] = [axis] if isinstance(axis, str | float | int) else axis
     return [
         cell(task, name, **dict(zip(axes, point, strict=True)))
-        for name in names
-        for point in points
+        for name, *point in product(names, *axes.values())
     ]
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:
     """Cells and their dependencies, without duplicates, dependencies first."""
-    ordered: dict[Cell, None] = {}
-    for target in cells:
-        for member in (*with_needs(target.needs), target):
-            ordered[member] = None
-    return list(ordered)
+    return list(
+        dict.fromkeys(
+            member for target in cells for member in (*with_needs(target.needs), target)
+        )
+    )
 
 
 def as_json(value: Any) -> str:
@@ -121,23 +109,14 @@ def key_of(spec: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """The outcome of a cell.
+    """The outcome of a cell."""
 
-    Attributes
-    ----------
-    values : dict
-        The values that the task returned.
-    seconds : float
-        Wall-clock time.
-    cpu : float
-        CPU time.
-    error : str
-        Why there are no values; such cells are not stored.
-    """
-
+    # The values that the task returned.
     values: dict[str, Any] = field(default_factory=dict)
+    # Wall-clock time, and CPU time.
     seconds: float = 0.0
     cpu: float = 0.0
+    # Why there are no values; such cells are not stored.
     error: str = ""
 
     @property

@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from frugalsvm.report.displays import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    label,
+    new_axes,
+)
+
 from .statistics import critical_difference, mean_ranks
 
-# From the colour-blind-safe palette of Okabe and Ito.
-BLUE, GREY = "#0072B2", "#7f7f7f"
-COLOURS = (BLUE, "#D55E00", "#009E73", "#56B4E9", GREY, "#CC79A7", "#F0E442", "#000000")
+# The palette of Okabe and Ito, as in the package's plots.
+COLOURS = (BLUE, ORANGE, GREEN, "#56B4E9", GREY, "#CC79A7", "#F0E442", "#000000")
 MARKERS = "osD^vPX*"
-
-# Characters of a legend per inch.
-LETTERS_PER_INCH = 11
 
 #: Points of a curve: x and y.
 Curve = tuple[Sequence[float], Sequence[float]]
@@ -28,14 +33,7 @@ def canvas(rows: int, columns: int, width: float, height: float) -> tuple[Any, A
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def label(name: str) -> str:
-    """A name that Matplotlib does not take for a formula."""
-    return name.replace("$", r"\$")
+    return figure, [new_axes(ax) for ax in axes]
 
 
 def bars(
@@ -63,53 +61,34 @@ def bars(
 def legend_above(figure: Any, names: Sequence[str], **options: Any) -> None:
     """A legend above all axes, with as many columns as fit."""
     letters = max((len(name) for name in names), default=1) + 5
-    room = int(figure.get_figwidth() * LETTERS_PER_INCH / letters)
-    columns = max(1, min(len(names), room))
+    # A legend has 11 characters per inch.
+    columns = max(1, min(len(names), int(figure.get_figwidth() * 11 / letters)))
     figure.legend(loc="outside upper center", ncols=columns, frameon=False, **options)
 
 
-def panels(
-    curves: Mapping[str, Mapping[str, Curve]],
-    xlabel: str,
-    ylabel: str,
-    *,
-    log_x: bool = False,
-    log_y: bool = False,
-) -> Any:
+def panels(curves: Mapping[str, Mapping[str, Curve]], xlabel: str, ylabel: str) -> Any:
     """One panel for each data set with one curve for each method."""
     columns = min(3, max(1, len(curves)))
     rows = max(1, math.ceil(len(curves) / columns))
     figure, axes = canvas(rows, columns, 3.4 * columns + 0.4, 2.5 * rows + 0.5)
-    names: dict[str, None] = {}
-    for methods in curves.values():
-        names |= dict.fromkeys(methods)
+    names = dict.fromkeys(name for methods in curves.values() for name in methods)
     styles = {
-        name: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)])
+        name: {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
         for k, name in enumerate(names)
     }
     for ax, (title, methods) in zip(axes, curves.items(), strict=False):
         for name, (x, y) in methods.items():
-            colour, marker = styles[name]
-            ax.plot(x, y, color=colour, marker=marker, markersize=3.5, linewidth=1.2)
+            ax.plot(x, y, markersize=3.5, linewidth=1.2, **styles[name])
         ax.set_title(label(title), fontsize="medium")
         ax.set(xlabel=xlabel, ylabel=ylabel)
-        if log_x:
-            ax.set_xscale("log")
-        if log_y:
-            ax.set_yscale("log")
     for ax in axes[len(curves) :]:
         ax.set_axis_off()
-    _legend(figure, axes[0], styles)
-    return figure
-
-
-def _legend(figure: Any, ax: Any, styles: Mapping[str, tuple[str, str]]) -> None:
     handles = [
-        ax.plot([], [], color=colour, marker=marker, label=name)[0]
-        for name, (colour, marker) in styles.items()
+        axes[0].plot([], [], label=name, **style)[0] for name, style in styles.items()
     ]
     if handles:
         legend_above(figure, list(styles), handles=handles)
+    return figure
 
 
 def rank_chart(methods: list[str], means: np.ndarray) -> Any:
@@ -136,13 +115,9 @@ def rank_chart(methods: list[str], means: np.ndarray) -> Any:
             y = 0.25 + 0.25 * bars_drawn
             ax.plot([sorted_ranks[first], sorted_ranks[last]], [y, y], color="black")
     ax.plot([1.0, 1.0 + distance], [-len(order)] * 2, color=GREY, marker="|")
-    ax.annotate(
-        "critical difference",
-        (1.0, -len(order)),
-        (4, 4),
-        textcoords="offset points",
-        color=GREY,
-    )
+    start = (1.0, -len(order))
+    text = {"textcoords": "offset points", "color": GREY}
+    ax.annotate("critical difference", start, (4, 4), **text)
     ax.set_xlim(0.8, len(methods) + 1.2)
     ax.set_ylim(-len(order) - 0.6, max(1.2, 0.5 + 0.25 * bars_drawn))
     return figure

@@ -12,8 +12,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from frugalsvm.problem.certificate import write_whole
-
 from .catalogue import CATALOGUE
 from .cells import Outcomes, revision, with_needs
 from .datasets import DatasetNotFound, DatasetSource, UnreadableData
@@ -22,26 +20,17 @@ from .pages import QUOTED, rewrite_pages
 from .registry import EXPERIMENTS, GROUPS, QUICK_SECONDS
 from .report import Report, page
 from .runner import WorkerDied, duration, run_cells
-from .store import CellStore, StoreNotUsable, commit, of_this_run, write
+from .store import CellStore, StoreNotUsable, commit, of_this_run, write, write_text
 
 LIST, PAGES = "list", "pages"
 OUT = "results/study"
-# Exit code of shells for a run ended by Ctrl-C.
-INTERRUPTED = 130
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run experiments; 0 if all cells have values, 1 if some failed.
+    """Run the experiments that arguments name, by default those of the command line.
 
-    Parameters
-    ----------
-    arguments : list of str, default=None
-        Those of the command line by default.
-
-    Returns
-    -------
-    int
-        The exit code; 130 after Ctrl-C.
+    Returns the exit code: 0 if all cells have values, 1 if some failed, 130 after
+    Ctrl-C.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -53,31 +42,26 @@ def run(arguments: list[str] | None = None) -> int:
         return 0
     experiments = _experiments(parser, options.names)
     settings = _settings(parser, options, experiments)
-    try:
-        return _run(experiments, settings, options)
-    except (DatasetNotFound, UnreadableData) as error:
-        print(f"{error} Or exclude it with --sets.", file=sys.stderr)
-        return 1
-    except StoreNotUsable as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OSError as error:
-        where = "--data, --out and --store say where files are"
-        print(f"A file cannot be read or written: {error}; {where}.", file=sys.stderr)
-        return 1
-    except WorkerDied as error:
-        print(f"{error} {_resumption(options)}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"Interrupted. {_resumption(options)}", file=sys.stderr)
-        return INTERRUPTED
-
-
-def _resumption(options: argparse.Namespace) -> str:
-    return (
+    resumption = (
         f"Finished cells are in {_store_path(options)}; run the same command "
         "to resume from there."
     )
+    try:
+        return _run(experiments, settings, options)
+    except (DatasetNotFound, UnreadableData) as error:
+        _say(f"{error} Or exclude it with --sets.")
+    except StoreNotUsable as error:
+        _say(str(error))
+    except OSError as error:
+        folders = "--data, --out and --store say where files are"
+        _say(f"A file cannot be read or written: {error}; {folders}.")
+    except WorkerDied as error:
+        _say(f"{error} {resumption}")
+    except KeyboardInterrupt:
+        _say(f"Interrupted. {resumption}")
+        # The code of shells.
+        return 130
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -127,10 +111,9 @@ def _parser() -> argparse.ArgumentParser:
 def _print_list(as_json: bool) -> None:
     """Names, descriptions and maximum times."""
     if as_json:
-        about = {
-            e.name: {"title": e.title, "about": e.about} for e in EXPERIMENTS.values()
-        }
-        _print_json(about)
+        _print_json(
+            {e.name: {"title": e.title, "about": e.about} for e in EXPERIMENTS.values()}
+        )
         return
     for experiment in EXPERIMENTS.values():
         print(f"{experiment.name:<12} {experiment.title}\n{'':12} {experiment.about}")
@@ -145,8 +128,11 @@ def _print_list(as_json: bool) -> None:
         if experiment.columns:
             print(f"{'':12} --limit accepts {', '.join(experiment.columns)}")
         if experiment.options:
-            options = " ".join(map(_assignment, experiment.options.items()))
-            print(f"{'':12} --with {options}")
+            options = (
+                f"{name}={','.join(value) if isinstance(value, tuple) else value}"
+                for name, value in experiment.options.items()
+            )
+            print(f"{'':12} --with {' '.join(options)}")
     for group, names in GROUPS.items():
         print(f"{group:<12} {', '.join(names)}")
     took = duration(sum(QUICK_SECONDS.values()))
@@ -156,11 +142,6 @@ def _print_list(as_json: bool) -> None:
         "Cells that experiments share are computed once, and counted with the first. "
         "The option 'seconds' of a benchmark is its --limit."
     )
-
-
-def _assignment(option: tuple[str, Any]) -> str:
-    name, value = option
-    return f"{name}={','.join(value) if isinstance(value, tuple) else value}"
 
 
 def _experiments(parser: argparse.ArgumentParser, names: list[str]) -> list[Experiment]:
@@ -187,12 +168,11 @@ def _settings(
     options: argparse.Namespace,
     experiments: list[Experiment],
 ) -> Settings:
-    sets = dict.fromkeys(CATALOGUE)
-    for experiment in experiments:
-        sets |= dict.fromkeys(experiment.sets)
+    sets = [*CATALOGUE, *(name for e in experiments for name in e.sets)]
     for name in options.sets:
         if name not in sets:
-            parser.error(f"no data set {name!r}; {_hint(name, list(sets))}")
+            hint = _hint(name, list(dict.fromkeys(sets)))
+            parser.error(f"no data set {name!r}; {hint}")
     if options.data and not Path(options.data).is_dir():
         parser.error(f"--data {options.data}: there is no such folder.")
     if options.jobs == 0 or options.jobs < -1:
@@ -206,7 +186,12 @@ def _settings(
         if column and column not in columns:
             hint = _hint(column, columns)
             parser.error(f"--limit {text}: no column {column!r}; {hint}")
-        limits[column] = _seconds(parser, text, number)
+        try:
+            limits[column] = float(number)
+        except ValueError:
+            limits[column] = 0.0
+        if not 0 < limits[column] < float("inf"):
+            parser.error(f"--limit {text}: seconds must be a positive number.")
     return Settings(
         options.quick,
         tuple(options.sets),
@@ -214,16 +199,6 @@ def _settings(
         _options(parser, options.options, experiments),
         DatasetSource(options.data),
     )
-
-
-def _seconds(parser: argparse.ArgumentParser, text: str, number: str) -> float:
-    try:
-        seconds = float(number)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        parser.error(f"--limit {text}: seconds must be a positive number.")
-    return seconds
 
 
 def _options(
@@ -280,23 +255,29 @@ def _run(
             n_failed = sum(bool(outcome.error) for outcome in outcomes.values())
             failed += n_failed
             report = experiment.report(settings, outcomes)
-            report.notes.extend(_about_cells(settings, outcomes))
+            report.notes.extend(_notes_on_cells(settings, outcomes))
             written = report.write(out, experiment.name)
             if experiment.rows and not n_failed:
                 written += _write_rows(experiment, settings, outcomes, options, code)
             shown[experiment.name] = _as_json(experiment, report, written)
             if not (options.json or options.quiet):
-                _show(experiment, report, written)
+                print(f"\n## {experiment.title}\n\n{report.text()}")
+                print(f"Written: {', '.join(map(str, written))}", flush=True)
             html = report.html(out, experiment.name)
             sections.append((experiment.name, experiment.title, html))
             # Rewritten after each, so that an interrupted run has its page.
-            _write_page(out, settings, sections)
+            about = (
+                f"frugalsvm {revision()}, grid {settings.pick('quick', 'full')}. "
+                "Entries with * come from cells that ended at their limit."
+            )
+            write_text(out / "index.html", page("Experiments", about, sections))
     if not sections:
         return 1
     if options.json:
-        _print_json({"experiments": shown, "failed": failed, "page": _page(out)})
+        path = str(out / "index.html")
+        _print_json({"experiments": shown, "failed": failed, "page": path})
     elif not options.quiet:
-        print(f"\nEverything on one page: {_page(out)}")
+        print(f"\nEverything on one page: {out / 'index.html'}")
     return 1 if failed else 0
 
 
@@ -322,10 +303,6 @@ def _write_rows(
     return [path for path in written if path is not None]
 
 
-def _page(out: Path) -> str:
-    return str(out / "index.html")
-
-
 def _print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, indent=2, ensure_ascii=False))
 
@@ -349,7 +326,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _about_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
+def _notes_on_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
     """The numbers of cells, of those at their limits, and of those that failed."""
     limits = sorted({cell.limit for cell in outcomes if cell.limit is not None})
     capped = sum(outcome.capped for outcome in outcomes.values())
@@ -357,29 +334,7 @@ def _about_cells(settings: Settings, outcomes: Outcomes) -> list[str]:
     text = f"Grid {settings.pick('quick', 'full')}, {len(outcomes)} cells"
     text += f", limits {shown} s" if shown else ""
     notes = [f"{text}; {capped} ended at their limit (marked *)."]
-    errors = sorted(
-        {
-            f"{cell}: {outcome.error}"
-            for cell, outcome in outcomes.items()
-            if outcome.error
-        }
-    )
+    errors = sorted({f"{c}: {out.error}" for c, out in outcomes.items() if out.error})
     if errors:
         notes.append(f"{len(errors)} cells failed; the first one is {errors[0]}")
     return notes
-
-
-def _show(experiment: Experiment, report: Report, written: list[Path]) -> None:
-    print(f"\n## {experiment.title}\n\n{report.text()}")
-    print(f"Written: {', '.join(map(str, written))}", flush=True)
-
-
-def _write_page(
-    out: Path, settings: Settings, sections: list[tuple[str, str, str]]
-) -> None:
-    about = (
-        f"frugalsvm {revision()}, grid {settings.pick('quick', 'full')}. Entries with "
-        "* come from cells that ended at their limit."
-    )
-    text = page("Experiments", about, sections)
-    write_whole(out / "index.html", lambda file: file.write(text.encode("utf-8")))

@@ -15,7 +15,7 @@ import zlib
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -142,9 +142,8 @@ def download(info: DatasetInfo) -> LabelledTable:
     rows = {table.X.shape[0] for table in parts}
     if len(rows) > 1:
         raise DownloadFailed(f"the parts on OpenML have {sorted(rows)} rows.")
-    several = len(parts) > 1
     names = [
-        f"{part.data_id}_{name}" if several else name
+        f"{part.data_id}_{name}" if len(parts) > 1 else name
         for part, table in zip(info.openml, parts, strict=True)
         for name in table.names
     ]
@@ -169,10 +168,6 @@ def _fetch(part: OpenMLPart) -> LabelledTable:
     except (ImportError, OSError, ValueError) as error:
         # No network, no pandas, a wrong checksum: all are treated alike.
         raise DownloadFailed(f"OpenML {part.data_id}: {error}") from error
-    return _table(part, bunch)
-
-
-def _table(part: OpenMLPart, bunch: Any) -> LabelledTable:
     columns = list(bunch.data.columns)
     X = np.column_stack(
         # Categories here are numbers stored as strings.
@@ -180,18 +175,16 @@ def _table(part: OpenMLPart, bunch: Any) -> LabelledTable:
     )
     labels = np.asarray(bunch.target.astype(str))
     y = np.where(np.isin(labels, part.positive), 1.0, -1.0)
-    columns_used = np.ones(len(columns), dtype=bool)
-    columns_used[list(part.drop_columns)] = False
+    mask = np.ones(len(columns), dtype=bool)
+    mask[list(part.drop_columns)] = False
     X, y = X[: part.first_rows], y[: part.first_rows]
     missing = np.isnan(X)
     if part.drop_missing == "columns":
-        columns_used &= ~missing.any(axis=0)
+        mask &= ~missing.any(axis=0)
     if part.drop_missing == "rows":
         complete = ~missing.any(axis=1)
         X, y = X[complete], y[complete]
-    return LabelledTable(
-        X[:, columns_used], y, [columns[j] for j in np.flatnonzero(columns_used)]
-    )
+    return LabelledTable(X[:, mask], y, [columns[j] for j in np.flatnonzero(mask)])
 
 
 # --- loading --------------------------------------------------------------------------
@@ -240,9 +233,21 @@ def load(
     for folder in folders(data_home):
         path = folder / file_name(name)
         if path.is_file():
-            return _checked(info, path)
+            table = read_table(path)
+            different = differences(info, table.X, table.y)
+            if different:
+                warnings.warn(
+                    f"{path} is not the table behind our published figures: "
+                    f"{'; '.join(different)}.",
+                    stacklevel=2,
+                )
+            return table
     if name == "wdbc":
-        return _from_scikit_learn()
+        from sklearn.datasets import load_breast_cancer
+
+        sample = load_breast_cancer()
+        y = np.where(sample.target == 1, -1.0, 1.0)
+        return LabelledTable(sample.data, y, [str(n) for n in sample.feature_names])
     reason = "it has no automatic source"
     if info.openml and download_missing:
         try:
@@ -254,35 +259,11 @@ def load(
             return table
     elif info.openml:
         reason = "download_missing is False"
-    raise DatasetNotFound(_expectation(info, folders(data_home), reason))
-
-
-def _checked(info: DatasetInfo, path: Path) -> LabelledTable:
-    """A user's file; one that differs from the reference copy gives a warning."""
-    table = read_table(path)
-    different = differences(info, table.X, table.y)
-    if different:
-        warnings.warn(
-            f"{path} is not the table behind our published figures: "
-            f"{'; '.join(different)}.",
-            stacklevel=3,
-        )
-    return table
-
-
-def _from_scikit_learn() -> LabelledTable:
-    from sklearn.datasets import load_breast_cancer
-
-    sample = load_breast_cancer()
-    y = np.where(sample.target == 1, -1.0, 1.0)
-    return LabelledTable(sample.data, y, [str(name) for name in sample.feature_names])
-
-
-def _expectation(info: DatasetInfo, places: list[Path], reason: str) -> str:
     m, n = info.shape
-    return (
-        f"{info.name} was not found, and {reason}. It is expected as the file "
-        f"{file_name(info.name)} in {' or '.join(map(str, places))} (or set {VARIABLE} "
+    paths = " or ".join(map(str, folders(data_home)))
+    raise DatasetNotFound(
+        f"{name} was not found, and {reason}. It is expected as the file "
+        f"{file_name(name)} in {paths} (or set {VARIABLE} "
         f"to your folder): a gzipped CSV file with a header, {m} rows, {n} columns of "
         f'numbers and the last column "target", -1 for {info.classes[0]} '
         f"({info.counts[0]} rows) and 1 for {info.classes[1]} ({info.counts[1]} rows). "
@@ -309,11 +290,11 @@ class DataSet:
 
     def companion(self, name: str) -> Path:
         """A file beside the data set: the original of german, names of samples."""
-        places = [folder / file_name(name) for folder in folders(self.folder)]
-        for path in places:
+        paths = [folder / file_name(name) for folder in folders(self.folder)]
+        for path in paths:
             if path.is_file():
                 return path
-        raise DatasetNotFound(f"There is no {' or '.join(map(str, places))}.")
+        raise DatasetNotFound(f"There is no {' or '.join(map(str, paths))}.")
 
 
 def scaled(X: np.ndarray) -> np.ndarray:

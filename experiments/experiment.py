@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from .cells import Cell, Outcomes, with_needs
+from .cells import Cell, CellOutcome, Outcomes, with_needs
 from .datasets import LARGE, Catalogue, DatasetSource
 from .report import Report
 from .store import Results, Row, plain
@@ -20,24 +20,15 @@ QUICK_LIMIT, FULL_LIMIT = 5.0, 60.0
 
 @dataclass(frozen=True)
 class Settings:
-    """The user's settings.
+    """The user's settings."""
 
-    Attributes
-    ----------
-    quick : bool
-        Whether to take a small grid.
-    sets : tuple of str
-        Data sets to restrict an experiment to; empty for all of its grid.
-    limits : mapping of str to float
-        Seconds by column; "" for all other columns.
-    options : mapping of str to value
-        Options of single experiments that differ from their defaults.
-    source : Source
-    """
-
+    # Whether to take a small grid.
     quick: bool = False
+    # Data sets to restrict an experiment to; empty for all of its grid.
     sets: tuple[str, ...] = ()
+    # Seconds by column; "" for all other columns.
     limits: Mapping[str, float] = field(default_factory=dict)
+    # Options of single experiments that differ from their defaults.
     options: Mapping[str, Any] = field(default_factory=dict)
     source: DatasetSource = field(default_factory=Catalogue)
 
@@ -46,42 +37,23 @@ class Settings:
         return quick if self.quick else full
 
     def limit(self, column: str, quick: float | None = None) -> float:
-        """Seconds for the cells of a column.
-
-        Parameters
-        ----------
-        column : str
-        quick : float, default=None
-            Default of the quick grid, if it differs from the usual one.
-
-        Returns
-        -------
-        float
-        """
-        for name in (column, ""):
-            if name in self.limits:
-                return self.limits[name]
-        return self.pick(quick or QUICK_LIMIT, FULL_LIMIT)
+        """Seconds for a column; the quick grid's default may differ from the usual."""
+        default = self.pick(quick or QUICK_LIMIT, FULL_LIMIT)
+        return self.limits.get(column, self.limits.get("", default))
 
     def chosen(
         self, names: Iterable[str], quick: Iterable[str] | None = None
     ) -> list[str]:
-        """The data sets to use.
-
-        Parameters
-        ----------
-        names : iterable of str
-            All data sets of the experiment.
-        quick : iterable of str, default=None
-            Those of the quick grid, unless the user names some.
-
-        Returns
-        -------
-        list of str
-        """
+        """The user's choice of data sets, else all or those of the quick grid."""
         if self.sets:
             return [name for name in names if name in self.sets]
         return list(names if quick is None or not self.quick else quick)
+
+    def chosen_rows(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Rows of a grid that begin with the name of a chosen data set."""
+        rows = list(rows)
+        names = self.chosen([name for name, *_ in rows])
+        return [row for row in rows if row[0] in names]
 
     def n_features(self, name: str) -> int:
         """Number of features of a data set."""
@@ -94,48 +66,30 @@ Figure = Callable[[Results], Lines | str]
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: its cells, and the report of their outcomes.
+    """An experiment: its cells, and the report of their outcomes."""
 
-    Attributes
-    ----------
-    name : str
-        For the command line, e.g. "table4".
-    title : str
-        Title as in the paper.
-    about : str
-        Description of the comparison and its settings.
-    plan : callable
-        From settings to cells.
-    report : callable
-        From settings and outcomes to a :class:`~.report.Report`.
-    label : str
-        Label in the paper's source; empty for additional experiments.
-    columns : tuple of str
-        Names accepted by ``--limit NAME=S``.
-    tasks : dict of str to callable
-        Tasks that only this experiment has.
-    options : dict of str to value
-        Options that ``--with NAME=VALUE`` changes, and their defaults. A benchmark has
-        its limit among them, as ``seconds``.
-    rows : callable or None
-        From settings and outcomes to the rows of a benchmark, which are kept as JSON.
-    figures : dict of str to callable
-        Tables of README and documentation that are made of these rows.
-    sets : tuple of str
-        Names accepted by ``--sets`` besides the paper's data sets.
-    """
-
+    # For the command line, e.g. "table4".
     name: str
+    # As in the paper.
     title: str
+    # The comparison and its settings.
     about: str
     plan: Callable[[Settings], list[Cell]]
     report: Callable[[Settings, Outcomes], Report]
+    # Label in the paper's source; empty for additional experiments.
     label: str = ""
+    # Names accepted by ``--limit NAME=S``.
     columns: tuple[str, ...] = ()
+    # Tasks that only this experiment has.
     tasks: Mapping[str, Callable[..., dict[str, Any]]] = field(default_factory=dict)
+    # Options that ``--with NAME=VALUE`` changes, and their defaults. A benchmark has
+    # its limit among them, as ``seconds``.
     options: Mapping[str, Any] = field(default_factory=dict)
+    # The rows of a benchmark, which are stored as JSON.
     rows: Callable[[Settings, Outcomes], list[Row]] | None = None
+    # Tables of README and documentation that are made of these rows.
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    # Names accepted by ``--sets`` besides the paper's data sets.
     sets: tuple[str, ...] = ()
 
 
@@ -146,13 +100,11 @@ def most_seconds(cells: Sequence[Cell]) -> float:
 
 def value(outcomes: Outcomes, cell: Cell, key: str) -> Any:
     """A table entry of a cell: marked if capped, None if missing."""
-    outcome = outcomes.get(cell)
-    entry = None if outcome is None else outcome.values.get(key)
-    if outcome is not None and outcome.error:
+    outcome = outcomes.get(cell, CellOutcome())
+    if outcome.error:
         return "failed"
-    if outcome is not None and outcome.capped:
-        return Marked(entry)
-    return entry
+    entry = outcome.values.get(key)
+    return Marked(entry) if outcome.capped else entry
 
 
 def marked(outcomes: Outcomes, cells: Iterable[Cell], entry: Any) -> Any:
@@ -189,24 +141,9 @@ def benchmark(
 ) -> Experiment:
     """A benchmark: every cell makes a row, or several, of a table.
 
-    Parameters
-    ----------
-    name, title, about : str
-    plan : callable
-        From settings, and options by keyword, to cells.
-    tasks : sequence of callable
-        A task's name is that of the function, with spaces.
-    options : dict, default=None
-    rows : callable, default=None
-        From rows of all cells, and options by keyword, to those that are kept.
-    figures : dict of str to callable, default=None
-    sets : tuple of str
-    note : callable, default=None
-        Makes a sentence of the rows.
-
-    Returns
-    -------
-    Experiment
+    ``plan`` makes cells from settings, and options by keyword; ``rows``, from the rows
+    of all cells, and options by keyword, those that are stored; ``note`` a sentence of
+    the rows. A task's name is that of the function, with spaces.
     """
     defaults, quoted = dict(options or {}), dict(figures or {})
 
@@ -259,15 +196,18 @@ def benchmark(
     )
 
 
+def without(rows: list[Row], names: Sequence[str], **_: Any) -> list[Row]:
+    """Rows without some entries, for ``rows`` of a benchmark."""
+    return [{key: row[key] for key in row if key not in names} for row in rows]
+
+
 def cell_rows(
     cell: Cell, values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> list[Row]:
     """Rows of a cell: its data set, its parameters but for options, its values."""
     params = {name: entry for name, entry in cell.params if name not in options}
-    rows = values.get("rows", [values])
-    if cell.data:
-        rows = [{"set": cell.data} | row for row in rows]
-    return [
-        {name: row[name] for name in ("set",) if name in row} | params | row
-        for row in rows
-    ]
+    rows = []
+    for row in values.get("rows", [values]):
+        name = row.get("set", cell.data)
+        rows.append(({"set": name} if name else {}) | params | row)
+    return rows

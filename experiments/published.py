@@ -19,37 +19,17 @@ Row = tuple[str, int | None]
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of the paper.
-
-    Attributes
-    ----------
-    number : int
-    label : str
-        In the paper's source.
-    columns : tuple of str
-    rows : dict of (str, int or None) to tuple of str
-        By data set and budget; entries as printed.
-    """
+    """One table of the paper."""
 
     number: int
+    # In the paper's source.
     label: str
     columns: tuple[str, ...]
+    # By data set and budget; entries as printed.
     rows: dict[Row, tuple[str, ...]]
 
     def printed(self, name: str, budget: int | None, column: str) -> str:
-        """An entry as printed; empty if the table has no such row.
-
-        Parameters
-        ----------
-        name : str
-            Of a data set.
-        budget : int or None
-        column : str
-
-        Returns
-        -------
-        str
-        """
+        """An entry as printed; empty if the table has no such row."""
         row = self.rows.get((name, budget))
         return "" if row is None else row[self.columns.index(column)]
 
@@ -84,4 +64,3 @@ _TABLES = tomllib.loads(Path(__file__).with_name("published.toml").read_text("ut
 PUBLISHED = {
     number: _table(number, _TABLES[f"table_{number}"]) for number in range(3, 10)
 }
-TABLE_3, TABLE_4, TABLE_5, TABLE_6, TABLE_7, TABLE_8, TABLE_9 = PUBLISHED.values()

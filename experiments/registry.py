@@ -3,48 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from .benchmarks import (
-    best_known,
-    categories,
-    classes,
-    clusters,
-    commands,
-    kernels,
-    levels,
-    lists,
-    prediction,
-    proofs,
-    scale,
-    searches,
-    speed,
-    trees,
-)
 from .experiment import Experiment
-from .study import accuracy, peers, programs, reach, small_sets
-from .study import searches as study_searches
 from .tasks.methods import facts, method, program, relaxation, root_bound
 from .tasks.selection import nested
 from .tasks.synthetic import design
 from .tasks.validation import fold, split_en, split_fs
 
-STUDY = (small_sets, programs, study_searches, accuracy, peers, reach)
+# Modules of the folders, in the order of the list of experiments.
+STUDY = "small_sets programs searches accuracy peers reach"
 BENCHMARKS = (
-    speed,
-    kernels,
-    searches,
-    proofs,
-    trees,
-    lists,
-    prediction,
-    classes,
-    categories,
-    levels,
-    scale,
-    commands,
-    clusters,
-    best_known,
+    "speed kernels searches proofs trees lists prediction classes categories levels "
+    "scale commands clusters best_known"
 )
 #: Seconds of the study's quick grid with two processes on two cores, one experiment
 #: after the other. The first one includes compilation; cells shared with earlier ones
@@ -70,16 +42,20 @@ QUICK_SECONDS = {
 }
 
 
-def _by_name(modules: tuple[Any, ...]) -> dict[str, Experiment]:
+def _by_name(folder: str, modules: str) -> dict[str, Experiment]:
     """The experiments that modules define."""
-    members = [member for module in modules for member in vars(module).values()]
+    members = [
+        member
+        for name in modules.split()
+        for member in vars(import_module(f".{folder}.{name}", __package__)).values()
+    ]
     return {member.name: member for member in members if isinstance(member, Experiment)}
 
 
-_STUDY = _by_name(STUDY)
+_STUDY = _by_name("study", STUDY)
 #: The study in the order of the paper, then the benchmarks.
 EXPERIMENTS: dict[str, Experiment] = {name: _STUDY[name] for name in QUICK_SECONDS}
-EXPERIMENTS |= _by_name(BENCHMARKS)
+EXPERIMENTS |= _by_name("benchmarks", BENCHMARKS)
 #: Experiments that one name of the command line stands for.
 GROUPS = {
     "paper": list(QUICK_SECONDS),

@@ -17,36 +17,22 @@ NO_PICTURES = "Charts need Matplotlib: pip install '.[study]'."
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart.
-
-    Attributes
-    ----------
-    title : str
-    draw : callable
-        Makes a Matplotlib figure.
-    name : str
-        Suffix of the file name.
-    """
+    """A chart."""
 
     title: str
+    # Makes a Matplotlib figure.
     draw: Callable[[], Any]
+    # Suffix of the file name.
     name: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The output of an experiment.
-
-    Attributes
-    ----------
-    tables : list of ReportTable
-    charts : list of Chart
-    notes : list of str
-        Explanations of the tables and charts.
-    """
+    """The output of an experiment."""
 
     tables: list[ReportTable]
     charts: list[Chart] = field(default_factory=list)
+    # Explanations of the tables and charts.
     notes: list[str] = field(default_factory=list)
 
     def text(self) -> str:
@@ -55,32 +41,24 @@ class Report:
         return "\n\n".join([*parts, *self.notes])
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write CSV, SVG and PNG files.
-
-        Parameters
-        ----------
-        folder : Path
-        name : str
-            Of the experiment.
-
-        Returns
-        -------
-        list of Path
-        """
+        """Write CSV, SVG and PNG files, whose names begin with the experiment's."""
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for table in self.tables:
             path = folder / f"{name}{table.name}.csv"
             path.write_text(table.csv(), encoding="utf-8")
             written.append(path)
+        can_draw = find_spec("matplotlib")
         for chart in self.charts:
-            stem = folder / f"{name}{chart.name}"
+            stem = f"{name}{chart.name}"
+            paths = folder / f"{stem}.svg", folder / f"{stem}.png"
             # Charts of an earlier run do not belong to these tables.
-            for path in _pictures(stem):
+            for path in paths:
                 path.unlink(missing_ok=True)
-            if find_spec("matplotlib"):
-                written += _draw(chart, stem)
-        if self.charts and not find_spec("matplotlib"):
+            if can_draw:
+                _draw(chart, stem, *paths)
+                written += paths
+        if self.charts and not can_draw:
             self.notes.append(NO_PICTURES)
         return written
 
@@ -100,20 +78,14 @@ class Report:
         return "".join(parts)
 
 
-def _pictures(stem: Path) -> list[Path]:
-    return [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
-
-
-def _draw(chart: Chart, stem: Path) -> list[Path]:
+def _draw(chart: Chart, stem: str, svg: Path, png: Path) -> None:
     import matplotlib
 
     # No window, and reproducible files.
-    with matplotlib.rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
-        drawn = chart.draw()
-        paths = _pictures(stem)
-        drawn.savefig(paths[0], metadata={"Date": None})
-        drawn.savefig(paths[1], dpi=120)
-    return paths
+    with matplotlib.rc_context({"svg.hashsalt": stem, "svg.fonttype": "none"}):
+        figure = chart.draw()
+        figure.savefig(svg, metadata={"Date": None})
+        figure.savefig(png, dpi=120)
 
 
 _PAGE = """<!DOCTYPE html>
@@ -133,17 +105,7 @@ img {{ max-width: 100%; background: white }} figure {{ margin: 1em 0 }}
 
 
 def page(title: str, about: str, sections: list[tuple[str, str, str]]) -> str:
-    """One HTML page.
-
-    Parameters
-    ----------
-    title, about : str
-    sections : list of (name, title, html)
-
-    Returns
-    -------
-    str
-    """
+    """One HTML page; sections are their names, titles and HTML."""
     contents = "".join(
         f'<li><a href="#{escape(name)}">{escape(heading)}</a></li>'
         for name, heading, _ in sections

@@ -48,7 +48,7 @@ def run_cells(
     quiet: bool = False,
     again: bool = False,
 ) -> dict[Cell, CellOutcome]:
-    """Outcomes of cells, from the store or newly computed.
+    """Outcomes of cells and of those they need, from the store or newly computed.
 
     Ctrl-C is raised; cells that ended before are in the store.
 
@@ -57,19 +57,15 @@ def run_cells(
     title : str
         Shown with the progress.
     cells : iterable of Cell
-        Duplicates count once; dependencies are run, too.
-    source : Source
-    store : Store
+        Duplicates count once.
+    source : DatasetSource
+    store : CellStore
     jobs : int, default=1
         Processes.
     quiet : bool, default=False
         Whether to hide progress.
     again : bool, default=False
         Whether to compute cells that are in the store, too.
-
-    Returns
-    -------
-    dict of Cell to Outcome
     """
     outcomes: dict[Cell, CellOutcome] = {}
     missing = []
@@ -82,25 +78,17 @@ def run_cells(
     if not missing:
         return outcomes
     progress = CellProgress(title, missing, len(outcomes), jobs, quiet)
-    for wave in _waves(missing):
+    while missing:
+        # First those that need none of the others.
+        others = set(missing)
+        wave = [cell for cell in missing if others.isdisjoint(cell.needs)]
+        missing = [cell for cell in missing if not others.isdisjoint(cell.needs)]
         for cell, outcome in _computed(wave, outcomes, source, jobs):
             outcomes[cell] = outcome
             if not outcome.error:
                 store.put(cell.spec(source.fingerprint), outcome)
             progress.done(cell, outcome)
     return outcomes
-
-
-def _waves(cells: list[Cell]) -> Iterator[list[Cell]]:
-    """Cells in groups, each of which depends only on earlier groups."""
-    waiting = dict.fromkeys(cells)
-    while waiting:
-        ready = [
-            cell for cell in waiting if not any(need in waiting for need in cell.needs)
-        ]
-        yield ready
-        for cell in ready:
-            del waiting[cell]
 
 
 def _computed(
@@ -197,56 +185,44 @@ class CellProgress:
     def __init__(
         self, title: str, cells: list[Cell], stored: int, jobs: int, quiet: bool = False
     ):
-        self._waiting = len(cells)
-        # Remaining cells of each task, and their total limit in seconds.
-        self._cells: dict[str, int] = defaultdict(int)
-        self._limits: dict[str, float] = defaultdict(float)
-        for cell in cells:
-            self._count(cell, 1)
+        self._waiting = dict.fromkeys(cells)
         self._stored, self._jobs = stored, jobs
         self._total = stored + len(cells)
         self._capped = self._failed = 0
-        # Number and total time of finished cells of each task.
-        self._seen: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+        # Seconds of the finished cells of each task.
+        self._seconds: dict[str, list[float]] = defaultdict(list)
         self._title, self._quiet, self._last = title, quiet, -INTERVAL
         self._show()
 
     def done(self, cell: Cell, outcome: CellOutcome) -> None:
         """Record a finished cell."""
-        self._waiting -= 1
-        self._count(cell, -1)
-        ended, seconds = self._seen[cell.task]
-        self._seen[cell.task] = (ended + 1, seconds + outcome.seconds)
+        del self._waiting[cell]
+        self._seconds[cell.task].append(outcome.seconds)
         self._capped += outcome.capped
         self._failed += bool(outcome.error)
         self._show()
 
-    def _count(self, cell: Cell, sign: int) -> None:
-        self._cells[cell.task] += sign
-        self._limits[cell.task] += sign * (cell.limit or GUESS)
-
-    def seconds_left(self) -> float:
+    def remaining_seconds(self) -> float:
         """The estimate."""
-        total = 0.0
-        for task, count in self._cells.items():
-            ended, seconds = self._seen[task]
-            total += count * seconds / ended if ended else self._limits[task]
+        means = {task: sum(s) / len(s) for task, s in self._seconds.items()}
+        total = sum(means.get(c.task, c.limit or GUESS) for c in self._waiting)
         return total / self._jobs
 
     def _show(self) -> None:
-        done = self._total - self._waiting
-        parts = [f"{done} of {self._total} cells", f"{self._waiting} left"]
-        if self._waiting:
-            parts.append(f"about {duration(self.seconds_left())}")
-        for count, word in (
-            (self._stored, "from the store"),
-            (self._capped, "at their limit"),
-            (self._failed, "failed"),
-        ):
-            if count:
-                parts.append(f"{count} {word}")
         now = time.monotonic()
         if not self._quiet and (now - self._last >= INTERVAL or not self._waiting):
+            n_waiting = len(self._waiting)
+            done = self._total - n_waiting
+            parts = [f"{done} of {self._total} cells", f"{n_waiting} left"]
+            if n_waiting:
+                parts.append(f"about {duration(self.remaining_seconds())}")
+            for count, text in (
+                (self._stored, "from the store"),
+                (self._capped, "at their limit"),
+                (self._failed, "failed"),
+            ):
+                if count:
+                    parts.append(f"{count} {text}")
             self._last = now
             print(f"{self._title}: {', '.join(parts)}", file=sys.stderr, flush=True)
 

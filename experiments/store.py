@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import itertools
 import json
 import math
 import os
@@ -82,13 +83,16 @@ class CellStore:
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = _opened(self.path)
+            self._connection = _open(self.path)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise _not_usable(self.path, error) from error
-            aside = _free_name(self.path)
+            # Earlier files that were broken are still there.
+            names = (f"{self.path.name}.damaged{k}" for k in itertools.count(1))
+            paths = map(self.path.with_name, names)
+            aside = next(path for path in paths if not path.exists())
             self.path.replace(aside)
-            self._connection = _opened(self.path)
+            self._connection = _open(self.path)
             say(
                 f"The store {self.path} is broken ({error}); it is now {aside.name}, "
                 "and all cells are computed again."
@@ -130,7 +134,7 @@ class CellStore:
         self.close()
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
         # Includes the index of the keys, without which entries would not be found.
@@ -157,13 +161,6 @@ def _not_usable(path: Path, error: Exception) -> StoreNotUsable:
     return StoreNotUsable(
         f"The store {path} cannot be used ({error}); give another --store."
     )
-
-
-def _free_name(path: Path) -> Path:
-    number = 1
-    while (aside := path.with_name(f"{path.name}.damaged{number}")).exists():
-        number += 1
-    return aside
 
 
 # --- results --------------------------------------------------------------------------
@@ -213,8 +210,13 @@ def write(name: str, results: Results, folder: Path = FOLDER) -> Path | None:
     ]
     rows = [f"  {json.dumps(plain(row))}" for row in results.rows]
     body = ",\n".join([*head, ' "rows": [\n' + ",\n".join(rows) + "\n ]"])
-    write_whole(path, lambda file: file.write(f"{{\n{body}\n}}\n".encode()))
+    write_text(path, f"{{\n{body}\n}}\n")
     return path
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file atomically."""
+    write_whole(path, lambda file: file.write(text.encode()))
 
 
 def read(name: str, folder: Path = FOLDER) -> Results:

@@ -36,21 +36,13 @@ class Marked:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of numbers and text.
-
-    Attributes
-    ----------
-    title : str
-    columns : sequence of str
-    rows : sequence of sequences
-        Entries are text, numbers, None or :class:`Marked`.
-    name : str
-        Suffix of the file name, if an experiment has several tables.
-    """
+    """A table of numbers and text."""
 
     title: str
     columns: Sequence[str]
+    # Entries are text, numbers, None or :class:`Marked`.
     rows: Sequence[Sequence[Any]]
+    # Suffix of the file name, if an experiment has several tables.
     name: str = ""
 
     @classmethod
@@ -93,19 +85,18 @@ class ReportTable:
     def html(self) -> str:
         """A table for the page."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        # Sentences get a minimum width: narrow columns would make tall rows.
+        kinds = {False: "", True: ' class="words"'}
         body = "".join(
-            "<tr>" + "".join(map(_html_entry, row)) + "</tr>" for row in self.texts()
+            "<tr>"
+            + "".join(f"<td{kinds[len(e) > WORDS]}>{escape(e)}</td>" for e in row)
+            + "</tr>"
+            for row in self.texts()
         )
         return (
             f"<h3>{escape(self.title)}</h3>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-
-
-def _html_entry(text: str) -> str:
-    # Sentences get a minimum width: narrow columns would make tall rows.
-    kind = ' class="words"' if len(text) > WORDS else ""
-    return f"<td{kind}>{escape(text)}</td>"
 
 
 def entry_text(entry: Any) -> str:

@@ -35,6 +35,7 @@ PRIVATE = {
     "frugalsvm.solving.options": "a run that raises Ctrl-C",
     "frugalsvm.solving.solver": "a run that raises Ctrl-C",
     "frugalsvm.search.parameters": "a search with another sample",
+    "frugalsvm.report.displays": "axes and colours of charts",
     "frugalsvm.distributed.dask_source": "the times of requests",
     "frugalsvm.cli.study": "columns of categories with other scales",
     "frugalsvm.tables": "columns of categories with other scales",

@@ -20,13 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from frugalsvm import (Problem, Result, solve)
-from frugalsvm.problem.certificate import write_whole
+from frugalsvm import Problem, Result, solve
 
-from ..cells import Cell, cell
+from ..cells import Cell, cell, grid
 from ..datasets import LARGE, DataSet
 from ..experiment import Settings, benchmark
-from ..store import Row
+from ..store import Row, write_text
 
 FILE = Path(__file__).with_name("best_known.json")
 # A support is better if its objective is lower by this fraction.
@@ -53,13 +52,12 @@ class BestKnown:
 
     def objective(self, problem: Problem, name: str, C: float, budget: int) -> float:
         """Objective of the best known support, infinite if there is none."""
-        entry = self.entries.get(self.key(name, C, budget))
-        return np.inf if entry is None else objective_of(problem, entry["support"])
+        support = self.support(name, C, budget)
+        return np.inf if support is None else objective_of(problem, support)
 
     def support(self, name: str, C: float, budget: int) -> list[int] | None:
         """The best known support."""
-        entry = self.entries.get(self.key(name, C, budget))
-        return None if entry is None else entry["support"]
+        return self.entries.get(self.key(name, C, budget), {}).get("support")
 
     def is_searched(self, key: str, method: str) -> bool:
         """Whether a method has been used to search for better supports."""
@@ -81,23 +79,13 @@ class BestKnown:
         best = self.objective(problem, name, C, budget)
         if not value < best * (1.0 - BETTER):
             return False
-        key = self.key(name, C, budget)
-        entry = self.entries.setdefault(key, {})
+        entry = self.entries.setdefault(self.key(name, C, budget), {})
         entry |= {"objective": round(value, 10), "support": features}
         self._write()
         return True
 
     def _write(self) -> None:
-        self._merge()
-        lines = [
-            f"  {json.dumps(key)}: {json.dumps(self.entries[key])}"
-            for key in sorted(self.entries)
-        ]
-        text = "{\n" + ",\n".join(lines) + "\n}\n"
-        write_whole(self.path, lambda file: file.write(text.encode()))
-
-    def _merge(self) -> None:
-        """Merge what another process has written meanwhile."""
+        # Another process may have written meanwhile.
         for key, theirs in self._read().items():
             ours = self.entries.setdefault(key, theirs)
             searched = theirs.get("searched", {}) | ours.get("searched", {})
@@ -105,6 +93,11 @@ class BestKnown:
                 ours = self.entries[key] = theirs
             if searched:
                 ours["searched"] = searched
+        lines = [
+            f"  {json.dumps(key)}: {json.dumps(self.entries[key])}"
+            for key in sorted(self.entries)
+        ]
+        write_text(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
 
     def _read(self) -> dict[str, Any]:
         return json.loads(self.path.read_text()) if self.path.exists() else {}
@@ -201,19 +194,12 @@ def _continuation(problem: Problem, seconds: float) -> Iterator[Result]:
 
 
 def _plan(settings: Settings) -> list[Cell]:
+    names = settings.chosen(LARGE, LARGE[:2])
+    default = grid("default time", names, C=WEIGHTS, B=BUDGETS)
     return [
-        cell(
-            "best known",
-            name,
-            needs=(cell("default time", name, C=C, B=B),),
-            C=C,
-            B=B,
-            method=method,
-        )
-        for method in METHODS
-        for name in settings.chosen(LARGE, LARGE[:2])
-        for C in WEIGHTS
-        for B in BUDGETS
+        cell("best known", need.data, None, (need,), method=m, **dict(need.params))
+        for m in METHODS
+        for need in default
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from frugalsvm import (FrugalSVC, FrugalSVCCV)
+from frugalsvm import FrugalSVC, FrugalSVCCV
 
 from ..cells import Cell, cell
 from ..datasets import DataSet
@@ -78,20 +78,55 @@ SCALES: dict[str, Rule] = {
 }
 # Budget and C, or None if they are chosen.
 Setting = tuple[int, float] | None
-FIXED: list[Setting] = [(B, C) for C in WEIGHTS for B in BUDGETS]
+FIXED = [(B, C) for C in WEIGHTS for B in BUDGETS]
+# Data, and the group of each column.
+Variant = tuple[np.ndarray, list[str]]
 SCORES = ("BA", "AUC")
 
 
 def categories(data: DataSet | None, *, table: str, choice: bool) -> Row:
     """Scores of a table by fold, setting, kind of score and scale."""
-    prepared = prepared_table(table, data)
-    settings: list[Setting] = [None] if choice else FIXED
+    from frugalsvm.cli.study import Conditions
+
+    def scaled(prepared: PreparedTable, train: np.ndarray) -> Iterator[Variant]:
+        preparation = prepared.prepare(train)
+        X = preparation.values(prepared.table) - preparation.means
+        for rule in SCALES.values():
+            scales = _scales(preparation, rule, X[train])
+            yield X / scales, Conditions().labels(preparation)
+
+    settings: Sequence[Setting] = [None] if choice else FIXED
+    return fold_scores(prepared_table(table, data), scaled, settings)
+
+
+def fold_scores(
+    prepared: PreparedTable,
+    variants: Callable[[PreparedTable, np.ndarray], Iterator[Variant]],
+    settings: Sequence[Setting],
+) -> Row:
+    """Balanced accuracies and areas under the curve by fold, setting, score, variant.
+
+    ``variants`` makes data of all rows, and groups, from a table and training rows.
+    """
     signs = prepared.target.signs
+    scores = []
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    scores = [
-        _scores(prepared, train, test, settings)
-        for train, test in folds.split(signs, signs)
-    ]
+    for train, test in folds.split(signs, signs):
+        # Many variants are alike on tables of few categories.
+        done: dict[int, list[tuple[float, float]]] = {}
+        keys = []
+        for X, groups in variants(prepared, train):
+            keys.append(hash((X.tobytes(), *groups)))
+            if keys[-1] in done:
+                continue
+            done[keys[-1]] = entries = []
+            for setting in settings:
+                model = model_of(setting, groups).fit(X[train], signs[train])
+                decisions = model.decision_function(X[test])
+                predicted = np.where(decisions > 0, 1.0, -1.0)
+                accuracy = balanced_accuracy_score(signs[test], predicted)
+                entries.append((accuracy, roc_auc_score(signs[test], decisions)))
+        scores.append(np.moveaxis(np.array([done[key] for key in keys]), 0, 2))
     return {"scores": np.stack(scores).tolist()}
 
 
@@ -145,37 +180,6 @@ def model_of(setting: Setting, groups: list[str]) -> FrugalSVC | FrugalSVCCV:
     return FrugalSVC(min(budget, most), C, **options)
 
 
-def _scores(
-    prepared: PreparedTable,
-    train: np.ndarray,
-    test: np.ndarray,
-    settings: list[Setting],
-) -> np.ndarray:
-    """Balanced accuracies and areas under the curve by setting, score and scale."""
-    from frugalsvm.cli.study import Conditions
-
-    signs, preparation = prepared.target.signs, prepared.prepare(train)
-    groups = Conditions().labels(preparation)
-    raw = preparation.values(prepared.table) - preparation.means
-    scores = []
-    for rule in SCALES.values():
-        X = raw / _scales(preparation, rule, raw[train])
-        models = [
-            model_of(setting, groups).fit(X[train], signs[train])
-            for setting in settings
-        ]
-        scores.append(
-            [measured(signs[test], m.decision_function(X[test])) for m in models]
-        )
-    return np.moveaxis(np.array(scores), 0, 2)
-
-
-def measured(signs: np.ndarray, decisions: np.ndarray) -> tuple[float, float]:
-    """Balanced accuracy and area under the curve."""
-    predicted = np.where(decisions > 0, 1.0, -1.0)
-    return balanced_accuracy_score(signs, predicted), roc_auc_score(signs, decisions)
-
-
 def _scales(preparation: Preparation, rule: Rule, raw: np.ndarray) -> np.ndarray:
     from frugalsvm.tables.prepared_columns import CategoryColumn
 
@@ -188,64 +192,63 @@ def _scales(preparation: Preparation, rule: Rule, raw: np.ndarray) -> np.ndarray
 
 
 def _plan(settings: Settings) -> list[Cell]:
-    names = settings.chosen((GERMAN, *TABLES), QUICK)
     return [
-        cell(
-            "categories", "german" if name == GERMAN else "", table=name, choice=choice
-        )
+        cell("categories", "german" * (name == GERMAN), table=name, choice=choice)
         for choice in (False, True)
-        for name in names
+        for name in settings.chosen((GERMAN, *TABLES), QUICK)
         if not choice or settings.quick or name in FEW
     ]
 
 
 def _rows(rows: list[Row], **_: Any) -> list[Row]:
     """Points more than with a scale for each column, with intervals."""
+    groups = {"all tables": (GERMAN, *TABLES)}
     summaries = []
     for choice in (False, True):
+        settings = [] if choice else [f"B={B}, C={C:g}" for B, C in FIXED]
         chosen = [row for row in rows if row["choice"] == choice]
-        settings: Sequence[Setting] = [None] if choice else FIXED
-        means = []
-        for row in chosen:
-            values = np.array(row["scores"])
-            title = {"choice": choice, "table": row["table"], "settings": ""}
-            summaries += gains(title, values.mean(axis=1), list(SCALES), FOLDS)
-            means.append(values.mean(axis=0))
-        if len(means) < 2:
-            continue
-        by_table = np.stack(means)
-        for k, setting in enumerate(settings):
-            if setting is not None:
-                name = "B={}, C={:g}".format(*setting)
-                title = {"choice": choice, "table": "all tables", "settings": name}
-                summaries += gains(title, by_table[:, k], list(SCALES))
-        title = {"choice": choice, "table": "all tables", "settings": "all"}
-        summaries += gains(title, by_table.mean(axis=1), list(SCALES))
+        summaries += gains({"choice": choice}, chosen, groups, settings, list(SCALES))
     return summaries
 
 
 def gains(
-    title: Row, values: np.ndarray, names: Sequence[str], folds: int | None = None
+    first: Row,
+    rows: list[Row],
+    groups: Mapping[str, Collection[str]],
+    settings: Sequence[str],
+    names: Sequence[str],
 ) -> list[Row]:
-    """Means over the first axis, with intervals; those of folds that share rows.
+    """Points more than with the first of the names, with intervals.
 
-    The first of the names is what the others are compared with.
+    Over the folds of each table; then, for groups of tables, over their means, by
+    setting and for all of them.
     """
-    n = len(values)
-    share = 1 / n + (0 if folds is None else 1 / (folds - 1))
-    times = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)
-    rows = []
-    for score, points in zip(SCORES, np.moveaxis(values, 1, 0), strict=True):
-        differences = 100 * (points[:, 1:] - points[:, :1])
-        # Nadeau and Bengio's correction for folds.
-        spreads = times * np.sqrt(share * differences.var(axis=0, ddof=1))
-        entries = [
-            f"{gain:+.2f} +/- {spread:.2f}"
-            for gain, spread in zip(differences.mean(axis=0), spreads, strict=True)
-        ]
-        first = {"score": score, names[0]: f"{100 * points[:, 0].mean():.1f}"}
-        rows.append({**title, **first, **dict(zip(names[1:], entries, strict=True))})
-    return rows
+    scores = {row["table"]: np.array(row["scores"]) for row in rows}
+    # Nadeau and Bengio's correction for folds that share rows.
+    corrected = 1 / (FOLDS - 1)
+    parts = [(table, "", v.mean(axis=1), corrected) for table, v in scores.items()]
+    for label, members in groups.items():
+        means = [v.mean(axis=0) for table, v in scores.items() if table in members]
+        if len(means) < 2:
+            continue
+        points = np.stack(means)
+        parts += [(label, name, points[:, k], 0) for k, name in enumerate(settings)]
+        parts.append((label, "all", points.mean(axis=1), 0))
+    summaries = []
+    for table, setting, values, correction in parts:
+        n = len(values)
+        times = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)
+        for score, points in zip(SCORES, np.moveaxis(values, 1, 0), strict=True):
+            more = 100 * (points[:, 1:] - points[:, :1])
+            spreads = times * np.sqrt((1 / n + correction) * more.var(axis=0, ddof=1))
+            row = {**first, "table": table, "settings": setting, "score": score}
+            row[names[0]] = f"{100 * points[:, 0].mean():.1f}"
+            for name, gain, spread in zip(
+                names[1:], more.mean(axis=0), spreads, strict=True
+            ):
+                row[name] = f"{gain:+.2f} +/- {spread:.2f}"
+            summaries.append(row)
+    return summaries
 
 
 CATEGORIES = benchmark(

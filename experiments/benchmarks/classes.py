@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold, train_test_split
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import scale
 
-from frugalsvm import (FrugalSVC, Problem, Result, relax)
+from frugalsvm import FrugalSVC, Problem, Result, relax
 
 from ..cells import Cell, cell
 from ..datasets import DataSet
-from ..experiment import Settings, benchmark
+from ..experiment import Settings, benchmark, without
 from ..store import Results, Row
 from ..tables import Lines, columns
 from ..tasks import mip
@@ -38,6 +38,7 @@ from .feature_selectors import (
     OURS,
     SQUARED,
     TrainingPart,
+    outer_parts,
 )
 from .prediction import ahead, mean
 from .timing import grown, refitted, timed
@@ -128,35 +129,15 @@ def _scores(case: Case, X: np.ndarray, y: np.ndarray, B: int) -> list[Row]:
     """One row for each repeat, fold, selector and kind of weights."""
     share = np.unique(y, return_counts=True)[1] / y.size
     is_rare = bool(share.min() < RARE / share.size)
+    cuts: dict[str, Any] = {"folds": OUTER, "inner": INNER, "repeats": case.repeats}
+    parts = outer_parts(X, y, B, is_rare=is_rare, most=case.trained, **cuts)
     rows = []
-    for repeat in range(case.repeats):
-        outer = StratifiedKFold(OUTER, shuffle=True, random_state=repeat)
-        for fold, (train, test) in enumerate(outer.split(X, y)):
-            if train.size > case.trained:
-                train = train_test_split(
-                    train, train_size=case.trained, stratify=y[train], random_state=0
-                )[0]
-            scaler = StandardScaler().fit(X[train])
-            A = scaler.transform(X[train])
-            part = TrainingPart(A, y[train], B, is_rare, INNER)
-            T = scaler.transform(X[test])
-            for selector, weights, seconds, predict in _models(part):
-                rows.append(
-                    {
-                        "m": y.size,
-                        "n": X.shape[1],
-                        "classes": share.size,
-                        "trained": train.size,
-                        "set": "",
-                        "part": (repeat, fold),
-                        "ratio": test.size / train.size,
-                        "peer": (selector, weights),
-                        "seconds": seconds,
-                        "balanced_accuracy": balanced_accuracy_score(
-                            y[test], predict(T)
-                        ),
-                    }
-                )
+    for sizes, part, X_test, y_test in parts:
+        for selector, weights, seconds, predict in _models(part):
+            score = balanced_accuracy_score(y_test, predict(X_test))
+            row = {**sizes, "classes": share.size, "set": "", "seconds": seconds}
+            row |= {"peer": (selector, weights), "balanced_accuracy": score}
+            rows.append(row)
     return rows
 
 
@@ -281,11 +262,6 @@ def _plan(settings: Settings, *, seconds: float) -> list[Cell]:
     return cells if settings.quick else [*cells, cell("class default")]
 
 
-def _rows(rows: list[Row], **_: Any) -> list[Row]:
-    """Rows that name their data set once."""
-    return [{key: row[key] for key in row if key != "name"} for row in rows]
-
-
 def score_table(results: Results, weights: str) -> Lines:
     """Balanced accuracy by data set, budget and selector, with one kind of weights.
 
@@ -379,7 +355,8 @@ CLASS_BENCHMARK = benchmark(
     _plan,
     [class_scores, class_proof, class_growth, class_default],
     options={"seconds": 120.0},
-    rows=_rows,
+    # They name their data set once.
+    rows=partial(without, names=("name",)),
     figures={
         "classes-hinge": lambda results: score_table(results, HINGE),
         "classes-squared": lambda results: score_table(results, SQUARED),

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from ..cells import Cell, cell
-from ..experiment import Settings, benchmark
+from ..experiment import Settings, benchmark, without
 from ..store import Results, Row
-from ..tables import Lines
+from ..tables import Lines, columns
 
 # Samples, features, features of a block.
 SIZES = [
@@ -52,12 +54,8 @@ def distributed(data: None, *, effort: str, m: int, n: int, width: int) -> Row:
             cpu, started = time.process_time(), time.perf_counter()
             traffic = model.fit(X, y).traffic_
             wall, at_home = time.perf_counter() - started, time.process_time() - cpu
-    sizes = {
-        "sent": traffic.sent,
-        "facts": traffic.received_facts,
-        "prices": traffic.received_prices,
-        "rows": traffic.received_features,
-    }
+    sizes = {"sent": traffic.sent, "facts": traffic.received_facts}
+    sizes |= {"prices": traffic.received_prices, "rows": traffic.received_features}
     row = {
         "effort": effort,
         "m": m,
@@ -96,27 +94,24 @@ def _clocks() -> Iterator[dict[str, list[float]]]:
     """Time spent waiting for workers, by kind of request."""
     from frugalsvm.distributed.dask_source import DaskSource
 
-    names = ("__init__", "multiply", "price", "columns")
-    before = {name: getattr(DaskSource, name) for name in names}
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    seconds: dict[str, list[float]] = {}
 
-    def timed(name: str) -> Callable[..., Any]:
+    def timed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
             started = time.perf_counter()
             try:
-                return before[name](*args, **options)
+                return method(*args, **options)
             finally:
                 seconds[name].append(time.perf_counter() - started)
 
         return call
 
-    for name in names:
-        setattr(DaskSource, name, timed(name))
-    try:
+    with ExitStack() as stack:
+        for name in ("__init__", "multiply", "price", "columns"):
+            seconds[name] = []
+            call = timed(name, getattr(DaskSource, name))
+            stack.enter_context(patch.object(DaskSource, name, call))
         yield seconds
-    finally:
-        for name in names:
-            setattr(DaskSource, name, before[name])
 
 
 def _plan(settings: Settings) -> list[Cell]:
@@ -128,24 +123,15 @@ def _plan(settings: Settings) -> list[Cell]:
     ]
 
 
-def _rows(rows: list[Row], **_: Any) -> list[Row]:
-    return [{name: row[name] for name in row if name != "width"} for row in rows]
-
-
 def traffic_table(results: Results) -> Lines:
     """Traffic between a client and its workers."""
-    left_out = ("make blocks", "a product", "a gather", "wall")
-    names = [name for name in results.rows[0] if name not in left_out]
-    return [
-        names,
-        *([_traffic(name, row[name]) for name in names] for row in results.rows),
-    ]
-
-
-def _traffic(name: str, value: int | str) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value} s" if name == "CPU at home" else value
+    entries: dict[str, Any] = {}
+    for name, value in results.rows[0].items():
+        if name not in ("make blocks", "a product", "a gather", "wall"):
+            kind = ":," if isinstance(value, int) else ""
+            unit = " s" if name == "CPU at home" else ""
+            entries[name] = f"{{{name}{kind}}}{unit}"
+    return columns(results.rows, entries)
 
 
 DISTRIBUTED = benchmark(
@@ -154,7 +140,7 @@ DISTRIBUTED = benchmark(
     "Rounds and bytes, and the work of the client, as n grows.",
     _plan,
     [distributed],
-    rows=_rows,
+    rows=partial(without, names=("width",)),
     figures={"distributed": traffic_table},
     sets=(),
 )

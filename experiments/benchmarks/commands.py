@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..cells import Cell, cell, grid
-from ..experiment import Settings, benchmark
+from ..cells import cell, grid
+from ..experiment import benchmark
 from ..store import Row
 
 # --- memory on a million rows ---------------------------------------------------------
@@ -45,25 +45,32 @@ def million(data: None, *, rows: int) -> Row:
 def _write_million(path: Path, n_rows: int) -> None:
     """Random numbers, and a class that depends on four columns."""
     rng = np.random.default_rng(0)
-    with open(path, "w") as file:
-        names = [f"c{j}" for j in range(N_COLUMNS)]
-        file.write(",".join([*names, "y"]) + "\n")
-        for _ in range(0, n_rows, PIECE):
-            X = rng.normal(size=(PIECE, N_COLUMNS))
-            score = X[:, :4] @ [1.0, -1.0, 0.5, 0.5] + rng.normal(size=PIECE)
-            form = ["%.6g"] * N_COLUMNS + ["%d"]
-            np.savetxt(file, np.column_stack([X, score > 0]), form, delimiter=",")
+    for start in range(0, n_rows, PIECE):
+        X = rng.normal(size=(PIECE, N_COLUMNS))
+        score = X[:, :4] @ [1.0, -1.0, 0.5, 0.5] + rng.normal(size=PIECE)
+        _write_table(path, X, score > 0, is_new=start == 0)
+
+
+def _write_table(path: Path, X: np.ndarray, y: np.ndarray, is_new: bool = True) -> None:
+    """Numbers and classes as CSV, or more rows of them."""
+    names = ",".join([*(f"c{j}" for j in range(N_COLUMNS)), "y"])
+    form = ["%.6g"] * N_COLUMNS + ["%d"]
+    with open(path, "w" if is_new else "a") as file:
+        header = {"header": names, "comments": ""} if is_new else {}
+        np.savetxt(file, np.column_stack([X, y]), form, delimiter=",", **header)
+
+
+def _command(arguments: list[str]) -> str:
+    """The output of ``frugalsvm``."""
+    command = [sys.executable, "-m", "frugalsvm", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def _peak(arguments: list[str]) -> float:
     """Largest resident memory of a command in MB; it must be the largest so far."""
     import resource
 
-    subprocess.run(
-        [sys.executable, "-m", "frugalsvm", *arguments],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    _command(arguments)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
@@ -111,15 +118,10 @@ def fit_time(data: None, *, case: str, part: int) -> Row:
             _write_mixed(path, N_MIXED // part)
         report = [str(Path(folder) / "report.html")] if "--report" in options else []
         cpu, started = _children_seconds(), time.perf_counter()
-        command = ["fit", str(path), *options, *report, "--target", "y", "--json"]
-        process = subprocess.run(
-            [sys.executable, "-m", "frugalsvm", *command, "--quiet"],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
+        command = ["fit", str(path), *options, *report, "--target", "y"]
+        output = _command([*command, "--json", "--quiet"])
         wall = time.perf_counter() - started
-    content: dict[str, Any] = json.loads(process.stdout)
+    content: dict[str, Any] = json.loads(output)
     return {
         "cpu": _children_seconds() - cpu,
         "wall": wall,
@@ -143,10 +145,7 @@ def _write_numbers(path: Path, n_rows: int) -> None:
     factors = rng.normal(size=(n_rows, 5))
     X = factors @ rng.normal(size=(5, N_COLUMNS)) + rng.normal(size=(n_rows, N_COLUMNS))
     score = X[:, :8] @ np.linspace(1.0, 0.2, 8) + 2.0 * rng.normal(size=n_rows)
-    names = ",".join([*(f"c{j}" for j in range(N_COLUMNS)), "y"])
-    form = ["%.6g"] * N_COLUMNS + ["%d"]
-    values = np.column_stack([X, score > 0])
-    np.savetxt(path, values, form, delimiter=",", header=names, comments="")
+    _write_table(path, X, score > 0)
 
 
 def _write_mixed(path: Path, n_rows: int) -> None:
@@ -178,15 +177,11 @@ def _write_mixed(path: Path, n_rows: int) -> None:
             file.write(",".join(cells) + "\n")
 
 
-def _time_plan(settings: Settings) -> list[Cell]:
-    return grid("fit time", case=CASES, part=[settings.pick(10, 1)])
-
-
 TIME = benchmark(
     "cli-time",
     "Time of frugalsvm fit with its report, on tables like those that people have",
     "Numbers only, and numbers, categories and gaps with a rare class.",
-    _time_plan,
+    lambda settings: grid("fit time", case=CASES, part=settings.pick(10, 1)),
     [fit_time],
     sets=(),
 )

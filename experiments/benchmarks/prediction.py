@@ -21,16 +21,15 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (FrugalSVC, FrugalSVCCV)
+from frugalsvm import FrugalSVC, FrugalSVCCV
 
 from ..cells import Cell, cell
 from ..datasets import LARGE, SMALL, DataSet, scaled
 from ..experiment import Settings, benchmark
 from ..store import Results, Row
 from ..tables import Lines, columns, distinct, two
-from .feature_selectors import FORWARD, OURS, SELECTORS, TrainingPart, scores_of
+from .feature_selectors import FORWARD, OURS, SELECTORS, outer_parts, scores_of
 from .timing import timed, warm_up
 
 BUDGETS = (5, 10)
@@ -81,31 +80,17 @@ def predict(data: DataSet | None, *, name: str, B: int, peer: str) -> Row:
     X, y = SCIKIT_LEARN[name]() if data is None else (data.X, data.y)
     if peer == FORWARD and X.shape[1] > MOST_FORWARD:
         return {"rows": []}
-    rare = bool(min((y > 0).mean(), (y < 0).mean()) < 1 / 3)
+    is_rare = bool(min((y > 0).mean(), (y < 0).mean()) < 1 / 3)
+    cuts: dict[str, Any] = {"folds": FOLDS, "inner": INNER, "repeats": repeats(len(y))}
     rows = []
-    for repeat in range(repeats(len(y))):
-        outer = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
-        for fold, (train, test) in enumerate(outer.split(X, y)):
-            scaler = StandardScaler().fit(X[train])
-            A, T = scaler.transform(X[train]), scaler.transform(X[test])
-            part = TrainingPart(A, y[train], B, rare, INNER)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                seconds, (score, features) = timed(scores_of, peer, part, T)
-            accuracy = balanced_accuracy_score(y[test], np.where(score > 0, 1, -1))
-            rows.append(
-                {
-                    "set": name,
-                    "m": len(y),
-                    "n": X.shape[1],
-                    "part": f"{repeat} {fold}",
-                    "ratio": test.size / train.size,
-                    "features": features,
-                    "seconds": seconds,
-                    "balanced_accuracy": accuracy,
-                    "auc": roc_auc_score(y[test], score),
-                }
-            )
+    for sizes, part, X_test, y_test in outer_parts(X, y, B, is_rare=is_rare, **cuts):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seconds, (score, features) = timed(scores_of, peer, part, X_test)
+        row = {"set": name, **sizes, "features": features, "seconds": seconds}
+        predicted = np.where(score > 0, 1, -1)
+        row["balanced_accuracy"] = balanced_accuracy_score(y_test, predicted)
+        rows.append(row | {"auc": roc_auc_score(y_test, score)})
     return {"rows": rows}
 
 
@@ -162,45 +147,25 @@ def _predict_rows(rows: list[Row], **_: Any) -> list[Row]:
         scores = [row for row in rows if row["B"] == B]
         for name in distinct(scores, "set"):
             of_set = [row for row in scores if row["set"] == name]
-            summaries += [_of_set(of_set, peer) for peer in distinct(of_set, "peer")]
+            first = {key: of_set[0][key] for key in ("set", "B", "m", "n")}
+            first = {"kind": "set", **first, "repeats": repeats(first["m"])}
+            summaries += [_summary(first, of_set, p) for p in distinct(of_set, "peer")]
         wide = [row for row in scores if row["n"] > row["m"]]
         for group, members in ((ALL, scores), (WIDE, wide)):
-            summaries += [
-                _of_group(group, members, peer) for peer in distinct(members, "peer")
-            ]
+            for peer in distinct(members, "peer"):
+                first = {"kind": "group", "group": group, "B": B}
+                first["sets"] = len({r["set"] for r in members if r["peer"] == peer})
+                row = _summary(first, members, peer)
+                ours = row["balanced_accuracy"] + row["ours_less"]
+                summaries.append(row | {"ours_on_these": ours})
     return summaries
 
 
-def _of_set(rows: list[Row], peer: str) -> Row:
-    """A peer on one data set."""
-    first = {key: rows[0][key] for key in ("set", "B", "m", "n")}
-    gain, half, _ = ahead(rows, peer)
-    return {
-        "kind": "set",
-        **first,
-        "repeats": repeats(first["m"]),
-        "peer": peer,
-        **{score: mean(rows, peer, score) for score in SCORES},
-        "ours_less": gain,
-        "half_width": half,
-    }
-
-
-def _of_group(group: str, rows: list[Row], peer: str) -> Row:
-    """A peer on some data sets, and ours less it with a corrected interval."""
-    gain, half, sets = ahead(rows, peer)
+def _summary(first: Row, rows: list[Row], peer: str) -> Row:
+    """Mean scores of a peer, and ours less its with a corrected interval."""
     means = {score: mean(rows, peer, score) for score in SCORES}
-    return {
-        "kind": "group",
-        "group": group,
-        "B": rows[0]["B"],
-        "sets": sets,
-        "peer": peer,
-        **means,
-        "ours_on_these": means["balanced_accuracy"] + gain,
-        "ours_less": gain,
-        "half_width": half,
-    }
+    gain, half, _ = ahead(rows, peer)
+    return {**first, "peer": peer, **means, "ours_less": gain, "half_width": half}
 
 
 def _of_kind(results: Results, kind: str, budget: int) -> list[Row]:
@@ -292,27 +257,14 @@ def cv(data: DataSet, *, effort: str, budgets: tuple[int, ...], threads: int) ->
     X, y = scaled(data.X), data.y
     warm_up()
     FrugalSVCCV([1], [0.01], cv=2, effort="fast").fit(X[:, :5], y)
-    ours = FrugalSVCCV(
-        budgets,
-        CV_C,
-        cv=StratifiedKFold(5),
-        effort=effort,
-        scale=False,
-        refit_C="same",
-        scoring="accuracy",
-        random_state=0,
-        n_jobs=threads,
-    )
-    grid = GridSearchCV(
-        FrugalSVC(effort=effort, random_state=0),
-        {"C": CV_C, "max_features": budgets},
-        cv=StratifiedKFold(5),
-        n_jobs=threads,
-        scoring=_score_and_objective,
-        refit="score",
-    )
-    wall, cpu = _fit_times(ours, X, y)
-    grid_wall, grid_cpu = _fit_times(grid, X, y)
+    folds: dict[str, Any] = {"cv": StratifiedKFold(5), "n_jobs": threads}
+    same: dict[str, Any] = {"scale": False, "refit_C": "same", "scoring": "accuracy"}
+    model: dict[str, Any] = {"effort": effort, "random_state": 0}
+    ours = FrugalSVCCV(budgets, CV_C, **folds, **same, **model)
+    params = {"C": CV_C, "max_features": budgets}
+    scoring = {"scoring": _score_and_objective, "refit": "score"}
+    grid = GridSearchCV(FrugalSVC(**model), params, **folds, **scoring)
+    wall, cpu, grid_wall, grid_cpu = *_fit_times(ours, X, y), *_fit_times(grid, X, y)
     # Parameters are sorted by name: C first, then max_features, as in FrugalSVCCV.
     objectives, theirs = (
         np.array([model.cv_results_[name.format(k)] for k in range(5)])

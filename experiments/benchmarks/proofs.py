@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (Problem, verify)
+from frugalsvm import Problem, verify
 
-from ..cells import Cell, cell, grid
+from ..cells import cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
-from ..experiment import Settings, benchmark
-from ..published import TABLE_7
+from ..experiment import benchmark
+from ..published import PUBLISHED
 from ..statistics import geometric_mean, relative_gap
 from ..store import Results, Row
 from ..tables import Lines, columns, distinct, two
@@ -65,14 +65,6 @@ def _proof(seconds: float, proved: bool, limit: float) -> Row:
     return {"seconds": min(seconds, limit), "proved": bool(proved and seconds <= limit)}
 
 
-def _exact_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    return [
-        cell("exact", name, B=B, C=C, seconds=seconds)
-        for name in settings.chosen(SMALL, SMALL[:3])
-        for B, C in _panel(settings.n_features(name))
-    ]
-
-
 def _panel(n: int) -> list[tuple[int, float]]:
     """Budgets and C, without repeats."""
     return list(dict.fromkeys([(3, 1.0), (5, 10.0), (min(10, n // 2 + 1), 10.0)]))
@@ -90,16 +82,17 @@ def peers_of(rows: list[Row]) -> list[str]:
 
 def exact_table(results: Results) -> Lines:
     """Solvers by their number of proofs and their time."""
-    rows, ours = results.rows, run_seconds(results.rows, "ours")
+    rows = results.rows
     table = [["", "proved", "mean time", "times ours", "smallest"]]
     for name in ("ours", *peers_of(rows)):
-        seconds = run_seconds(rows, name)
-        ratios = [theirs / mine for theirs, mine in zip(seconds, ours, strict=True)]
-        proved = sum(row[name]["proved"] for row in rows)
-        head = ["frugalsvm" if name == "ours" else name, f"{proved} of {len(rows)}"]
+        proved = f"{sum(row[name]['proved'] for row in rows)} of {len(rows)}"
+        seconds = f"{geometric_mean(run_seconds(rows, name)):.2f} s"
+        if name == "ours":
+            table.append(["frugalsvm", proved, seconds, "", ""])
+            continue
+        ratios = [row[name]["seconds"] / row["ours"]["seconds"] for row in rows]
         means = [two(geometric_mean(ratios)), two(min(ratios))]
-        last = ["", ""] if name == "ours" else means
-        table.append([*head, f"{geometric_mean(seconds):.2f} s", *last])
+        table.append([name, proved, seconds, *means])
     return table
 
 
@@ -111,23 +104,17 @@ def exact_ratio(results: Results) -> str:
 
 def instance_table(results: Results) -> Lines:
     """Time to a proved optimum, instance by instance."""
-    entries = {"data set": "{set}", "B": "{B}", "C": "{C:g}"}
+
+    def time_of(row: Row, name: str) -> str:
+        seconds, proved = row[name]["seconds"], row[name]["proved"]
+        return f"{seconds:.2f}" if proved else f"more than {seconds:.0f}"
+
+    entries: dict[str, Any] = {"data set": "{set}", "B": "{B}", "C": "{C:g}"}
     entries["optimum"] = "{objective:.6g}"
-    times = {f"{name} [s]": name for name in ("frugalsvm", *peers_of(results.rows))}
-    return columns(
-        results.rows,
-        entries
-        | {
-            head: partial(_limited, name="ours" if name == "frugalsvm" else name)
-            for head, name in times.items()
-        },
-    )
-
-
-def _limited(row: Row, name: str) -> str:
-    run = row[name]
-    seconds = f"{run['seconds']:.2f}"
-    return seconds if run["proved"] else f"more than {run['seconds']:.0f}"
+    times = {"frugalsvm [s]": partial(time_of, name="ours")}
+    for peer in peers_of(results.rows):
+        times[f"{peer} [s]"] = partial(time_of, name=peer)
+    return columns(results.rows, entries | times)
 
 
 EXACT = benchmark(
@@ -135,7 +122,11 @@ EXACT = benchmark(
     "Proved optima: branch and bound beside SCIP and COPT",
     "Time to a relative gap of 1e-4 on the small data sets, one thread each. Spread is "
     "the relative difference of all solvers' objectives after a refit.",
-    _exact_plan,
+    lambda settings, seconds: [
+        cell("exact", name, B=B, C=C, seconds=seconds)
+        for name in settings.chosen(SMALL, SMALL[:3])
+        for B, C in _panel(settings.n_features(name))
+    ],
     [exact],
     options={"seconds": 60.0},
     figures={
@@ -210,16 +201,8 @@ def groups(data: DataSet | None, *, B: int, C: float, seconds: float) -> Row:
     """SCIP's time, and ours to objective and bound as good, or to a closed gap."""
     warm_up(grouped=True)
     sample = generated() if data is None else german(data)
-    claim = mip.scip(
-        sample.X,
-        sample.y,
-        C,
-        B,
-        gap=GAP,
-        seconds=seconds,
-        slack=SLACK,
-        groups=sample.groups,
-    )
+    limits: dict[str, Any] = {"gap": GAP, "seconds": seconds, "slack": SLACK}
+    claim = mip.scip(sample.X, sample.y, C, B, groups=sample.groups, **limits)
     # Claims hold up to SCIP's tolerance, the support exactly.
     chosen = np.flatnonzero(np.isin(sample.groups, claim.support))
     objective = refitted(sample.X, sample.y, C, chosen)
@@ -274,12 +257,6 @@ def _reached(moments: list[Moment], objective: float, bound: float) -> float | N
     return None
 
 
-def _group_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    budgets = settings.pick(GROUP_BUDGETS[:1], GROUP_BUDGETS)
-    weights = settings.pick(GROUP_C[:2], GROUP_C)
-    return grid("groups", ("german", ""), B=budgets, C=weights, seconds=[seconds])
-
-
 def group_table(results: Results) -> Lines:
     """Groups of columns beside SCIP, by data set."""
     head = ["data", "runs", "SCIP proves", "SCIP's time / ours", "smallest"]
@@ -299,7 +276,13 @@ GROUP_BENCHMARK = benchmark(
     "Groups of columns: branch and bound beside SCIP",
     "Our clock stops when objective and bound are as good as SCIP's last ones, or at "
     "the gap to which both solve; the group perspective formulation, one thread each.",
-    _group_plan,
+    lambda settings, seconds: grid(
+        "groups",
+        ("german", ""),
+        B=settings.pick(GROUP_BUDGETS[:1], GROUP_BUDGETS),
+        C=settings.pick(GROUP_C[:2], GROUP_C),
+        seconds=seconds,
+    ),
     [groups],
     options={"seconds": 60.0},
     figures={"groups": group_table},
@@ -316,14 +299,8 @@ PROOF_C = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0)
 def proof(data: DataSet, *, C: float, seconds: float, threads: int) -> Row:
     """Our gap after some seconds, and that of solvers with one thread."""
     started = time.perf_counter()
-    ours = method(
-        data,
-        limit=seconds,
-        method="branch-and-bound",
-        B=PROOF_BUDGET,
-        C=C,
-        n_jobs=threads,
-    )
+    tree: dict[str, Any] = {"method": "branch-and-bound", "n_jobs": threads}
+    ours = method(data, limit=seconds, B=PROOF_BUDGET, C=C, **tree)
     row: Row = {
         "gap": ours["gap"],
         "seconds": time.perf_counter() - started,
@@ -337,11 +314,6 @@ def proof(data: DataSet, *, C: float, seconds: float, threads: int) -> Row:
         claim = solver(X, y, C, PROOF_BUDGET, gap=GAP, seconds=seconds)
         row["peers"][name] = relative_gap(claim.objective, max(claim.bound, 0.0))
     return row
-
-
-def _proof_plan(settings: Settings, *, seconds: float, threads: int) -> list[Cell]:
-    names = settings.chosen(LARGE, LARGE[:2])
-    return grid("proof", names, C=PROOF_C, seconds=[seconds], threads=[threads])
 
 
 def proof_table(results: Results, peer: str = "") -> Lines:
@@ -369,7 +341,9 @@ PROOF = benchmark(
     "How far proofs get: the gap after some seconds as C changes, B = 10",
     "Our tree beside SCIP, and COPT if installed, on the perspective formulation. The "
     "experiment reach has accuracies beside fewer of these gaps.",
-    _proof_plan,
+    lambda settings, **options: grid(
+        "proof", settings.chosen(LARGE, LARGE[:2]), C=PROOF_C, **options
+    ),
     [proof],
     options={"seconds": 60.0, "threads": 2},
     figures={
@@ -392,7 +366,7 @@ def large(data: DataSet, *, B: int, seconds: float, threads: int) -> Row:
     result = grown(problem, time_limit=seconds, n_jobs=threads)
     assert result.dual_point is not None
     paper, gap = (
-        TABLE_7.value(data.name, B, f"Exact KS {column}")
+        PUBLISHED[7].value(data.name, B, f"Exact KS {column}")
         for column in ("ObjFun", "MipGap")
     )
     return {
@@ -406,11 +380,6 @@ def large(data: DataSet, *, B: int, seconds: float, threads: int) -> Row:
         "MipGap of the paper": gap,
         "lower": bool(paper is not None and result.objective < paper - PRINTED),
     }
-
-
-def _large_plan(settings: Settings, *, seconds: float, threads: int) -> list[Cell]:
-    names = settings.chosen(LARGE, LARGE[:2])
-    return grid("large", names, B=(10, 20, 30), seconds=[seconds], threads=[threads])
 
 
 def _large_note(rows: list[Row]) -> str:
@@ -428,7 +397,9 @@ LARGE_SETS = benchmark(
     "large",
     "Branch and bound on the large data sets, C = 10",
     "Beside the paper's exact procedure (with its kernel search) after 3600 s.",
-    _large_plan,
+    lambda settings, **options: grid(
+        "large", settings.chosen(LARGE, LARGE[:2]), B=(10, 20, 30), **options
+    ),
     [large],
     options={"seconds": 300.0, "threads": 2},
     note=_large_note,

@@ -8,9 +8,9 @@ the same kind.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ import numpy as np
 from ..cells import Cell, cell
 from ..experiment import Settings, benchmark
 from ..store import ROOT, Results, Row
-from ..tables import Lines, two
+from ..tables import Lines, columns, two
+from .timing import in_process
 
 FIT = "FrugalSVC"
 FAST = "FrugalSVC, fast"
@@ -55,6 +56,7 @@ def series(quick: bool) -> list[Series]:
     """All series; smaller ones for a quick run."""
     sizes = (10_000, 100_000, 300_000, 1_000_000)[: 2 if quick else 4]
     tall: dict[str, Any] = {"kind": "tall", "n": 100}
+    ten = tall | {"B": 10}
     sparse: dict[str, Any] = {"kind": "text", "m": 20_000, "n": 20_000, "B": 20}
     texts: dict[str, Any] = {"kind": "text", "n": 50_000, "density": 1e-3, "B": 20}
     library: dict[str, Any] = {"kind": "library", "C": 10.0}
@@ -62,16 +64,9 @@ def series(quick: bool) -> list[Series]:
     densities = (1e-4, 1e-3, 5e-3)[: 2 if quick else 3]
     budgets = (20,) if quick else (5, 20, 50)
     return [
-        Series("samples", "m", sizes, tall | {"B": 10}),
-        Series(
-            "samples, mixed features", "m", sizes, tall | {"kind": "mixed", "B": 10}
-        ),
-        Series(
-            "samples, blocks of features",
-            "m",
-            sizes,
-            tall | {"kind": "blocks", "B": 10},
-        ),
+        Series("samples", "m", sizes, ten),
+        Series("samples, mixed features", "m", sizes, ten | {"kind": "mixed"}),
+        Series("samples, blocks of features", "m", sizes, ten | {"kind": "blocks"}),
         Series("features", "n", sizes, {"kind": "wide", "m": 200, "B": 20}),
         Series("budget", "B", (5, 10, 20, 40), tall | {"m": many}),
         Series("density of sparse data", "density", densities, sparse),
@@ -94,39 +89,20 @@ def scale(
     if needs and not needs[0]["rows"]:
         return {"rows": []}
     limit = OUR_TIMES * seconds if method in OURS else seconds
-    outcome = _in_process(json.loads(case) | {"method": method, "limit": limit}, limit)
+    outcome = _outcome(json.loads(case) | {"method": method, "limit": limit}, limit)
     if outcome is None:
         return {"rows": []}
-    row = {
-        "entries": outcome["entries"],
-        "seconds": outcome["seconds"],
-        "fit": outcome["fit"],
-        "peak": outcome["peak"],
-        "peak / X": outcome["peak"] / outcome["X"],
-        "objective": outcome.get("objective"),
-        "gap": outcome.get("gap"),
-    }
-    return {"rows": [row]}
+    row = {key: outcome[key] for key in ("entries", "seconds", "fit", "peak")}
+    row["peak / X"] = outcome["peak"] / outcome["X"]
+    return {"rows": [row | {key: outcome.get(key) for key in ("objective", "gap")}]}
 
 
-def _in_process(case: dict[str, Any], seconds: float) -> dict[str, Any] | None:
-    """The row of a case; None if the process was ended or took too long."""
+def _outcome(case: dict[str, Any], seconds: float) -> dict[str, Any] | None:
+    """The outcome of a case; None if the process was ended or took too long."""
+    command = ["-m", "experiments.benchmarks.scale_case", json.dumps(case)]
     # The process ends itself after its seconds; a busy machine may need many more.
     try:
-        process = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "experiments.benchmarks.scale_case",
-                json.dumps(case),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=10 * seconds + 300,
-            check=False,
-            cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
+        process = in_process(command, timeout=10 * seconds + 300, cwd=ROOT)
     except subprocess.TimeoutExpired:
         return None
     if process.returncode:
@@ -165,9 +141,8 @@ def _rows(rows: list[Row], **_: Any) -> list[Row]:
     for row in rows:
         first = {"series": row["series"], "value": row["value"]}
         first["method"] = NAMES[row["method"]]
-        named.append(
-            first | {key: row[key] for key in row if key not in (*first, "case")}
-        )
+        others = row.keys() - {*first, "case"}
+        named.append(first | {key: row[key] for key in row if key in others})
     return named
 
 
@@ -200,15 +175,15 @@ def _exponents(rows: list[Row]) -> str:
 # --- tables ---------------------------------------------------------------------------
 
 SELECTORS = (FIT, FAST, "RFE, step 0.1", "L1-LinearSVC", "SelectFromModel")
-BESIDE = (FIT, FAST, "RFE, step 0.1", "SelectFromModel")
 
 
-def _by_value(results: Results, title: str) -> dict[float, dict[str, Row]]:
+def _by_value(results: Results, title: str) -> dict[float, dict[str, Any]]:
     """Rows of a series by what is varied, and by method."""
-    rows: dict[float, dict[str, Row]] = {}
+    rows: dict[float, dict[str, Any]] = {}
     for row in results.rows:
         if row["series"] == title:
-            rows.setdefault(row["value"], {})[row["method"]] = row
+            value = row["value"]
+            rows.setdefault(value, {"value": value})[row["method"]] = row
     return rows
 
 
@@ -222,67 +197,71 @@ def _spent(row: Row | None, memory: bool = False) -> str:
     return ", ".join([f"{row['seconds']:.1f} s", *megabytes, goal])
 
 
+def _peak(row: Row) -> str:
+    return two(row[FIT]["peak / X"])
+
+
+# Columns of the selectors that stand beside each other.
+BESIDE: dict[str, str | Callable[..., str]] = {
+    FIT: lambda row: _spent(row[FIT]),
+    "the same, fast": lambda row: _spent(row.get(FAST)),
+    "RFE, step 0.1": lambda row: _spent(row.get("RFE, step 0.1")),
+    "SelectFromModel": lambda row: _spent(row.get("SelectFromModel")),
+}
+
+
 def sample_table(results: Results) -> Lines:
     """Time and memory against the number of samples."""
-    head = ["m", "LinearSVC", FIT, "ratio", "peak / X, Linear", "peak / X, ours"]
-    table = [[*head, "gap"]]
-    for m, rows in _by_value(results, "samples").items():
-        ours, linear = rows[FIT], rows["LinearSVC"]
-        table.append(
-            [
-                f"{m:,}",
-                f"{linear['seconds']:.1f} s",
-                f"{ours['seconds']:.1f} s",
-                two(ours["seconds"] / linear["seconds"]),
-                two(linear["peak / X"]),
-                two(ours["peak / X"]),
-                f"{100 * ours['gap']:.1f} %",
-            ]
-        )
-    return table
+    entries: dict[str, Any] = {
+        "m": "{value:,}",
+        "LinearSVC": "{LinearSVC[seconds]:.1f} s",
+        FIT: "{FrugalSVC[seconds]:.1f} s",
+        "ratio": lambda row: two(row[FIT]["seconds"] / row["LinearSVC"]["seconds"]),
+        "peak / X, Linear": lambda row: two(row["LinearSVC"]["peak / X"]),
+        "peak / X, ours": _peak,
+        "gap": lambda row: f"{100 * row[FIT]['gap']:.1f} %",
+    }
+    return columns(_by_value(results, "samples").values(), entries)
 
 
 def feature_table(results: Results) -> Lines:
     """Time and memory against the number of features."""
-    table = [["n", FIT, "peak / X", "gap"]]
-    for n, rows in _by_value(results, "features").items():
-        ours = rows[FIT]
-        seconds, gap = f"{ours['seconds']:.1f} s", f"{100 * ours['gap']:.1f} %"
-        table.append([f"{n:,}", seconds, two(ours["peak / X"]), gap])
-    return table
+    entries: dict[str, Any] = {
+        "n": "{value:,}",
+        FIT: "{FrugalSVC[seconds]:.1f} s",
+        "peak / X": _peak,
+        "gap": lambda row: f"{100 * row[FIT]['gap']:.1f} %",
+    }
+    return columns(_by_value(results, "features").values(), entries)
 
 
 def density_table(results: Results) -> Lines:
     """Time and objective against the density of sparse data."""
-    table = [["density", "entries", FIT, "the same, fast", *BESIDE[2:], "gap"]]
-    for part, rows in _by_value(results, "density of sparse data").items():
-        ours = rows[FIT]
-        spent = [_spent(rows.get(name)) for name in BESIDE]
-        first = [f"{100 * part:g} %", f"{round(ours['entries'], -3):,}"]
-        table.append([*first, *spent, f"{100 * ours['gap']:.2f} %"])
-    return table
+    entries: dict[str, Any] = {
+        "density": lambda row: f"{100 * row['value']:g} %",
+        "entries": lambda row: f"{round(row[FIT]['entries'], -3):,}",
+        **BESIDE,
+        "gap": lambda row: f"{100 * row[FIT]['gap']:.2f} %",
+    }
+    return columns(_by_value(results, "density of sparse data").values(), entries)
 
 
 def budget_table(results: Results) -> Lines:
     """Time and objective against the budget."""
-    table = [["B", FIT, "the same, fast", *BESIDE[2:], "peak / X", "gap"]]
-    for B, rows in _by_value(results, "budget").items():
-        ours = rows[FIT]
-        spent = [_spent(rows.get(name)) for name in BESIDE]
-        last = [two(ours["peak / X"]), f"{two(100 * ours['gap'])} %"]
-        table.append([f"{B:g}", *spent, *last])
-    return table
+    entries: dict[str, Any] = {"B": "{value:g}", **BESIDE, "peak / X": _peak}
+    entries["gap"] = lambda row: f"{two(100 * row[FIT]['gap'])} %"
+    return columns(_by_value(results, "budget").values(), entries)
 
 
 def text_table(results: Results) -> Lines:
     """Selectors on sparse texts."""
     [random] = _by_value(results, "texts").values()
     library = _by_value(results, "TF-IDF of the standard library")
-    columns = [random, *library.values()]
+    parts = [random, *library.values()]
     return [
         ["", "100,000 x 50,000", *(f"TF-IDF, B = {B:g}" for B in library)],
         *(
-            [name, *(_spent(rows.get(name), memory=True) for rows in columns)]
+            [name, *(_spent(rows.get(name), memory=True) for rows in parts)]
             for name in SELECTORS
         ),
     ]
@@ -290,7 +269,7 @@ def text_table(results: Results) -> Lines:
 
 def selector_table(results: Results) -> Lines:
     """Selectors on dense data."""
-    columns = [
+    parts = [
         _by_value(results, "samples")[1_000_000],
         _by_value(results, "samples, mixed features")[100_000],
         _by_value(results, "features")[1_000_000],
@@ -298,7 +277,7 @@ def selector_table(results: Results) -> Lines:
     head = ["1,000,000 x 100, B = 10", "100,000 x 100, mixed"]
     return [
         ["", *head, "200 x 1,000,000, B = 20"],
-        *([name, *(_spent(rows.get(name)) for rows in columns)] for name in SELECTORS),
+        *([name, *(_spent(rows.get(name)) for rows in parts)] for name in SELECTORS),
     ]
 
 

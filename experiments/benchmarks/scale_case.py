@@ -18,14 +18,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.svm import LinearSVC
 
+from .feature_selectors import bisect
 from .timing import warm_up
 
 # Weight of the loss, unless a case has its own.
 WEIGHT = 1.0
 # Rows generated at a time.
 PIECE = 50_000
-# Fits of the L1 norm until the budget is met.
-L1_FITS = 15
 # Lines per chunk of the standard library, and the modules of the positive class.
 LINES = 12
 CONCURRENT = (
@@ -39,7 +38,7 @@ CONCURRENT = (
     "socketserver.py",
     "subprocess.py",
 )
-LEFT_OUT = ("site-packages", "dist-packages", "test", "idlelib", "lib2to3", "encodings")
+EXCLUDED = ("site-packages", "dist-packages", "test", "idlelib", "lib2to3", "encodings")
 
 
 def memory(name: str) -> float:
@@ -55,61 +54,48 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def _pieces(
-    m: int, n: int, rng: np.random.Generator
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Rows at a time, and features of them with ten factors behind them."""
-    factors = 0.5 * rng.normal(size=(n, 10))
+def _pieces(m: int) -> Iterator[tuple[slice, int]]:
+    """Rows that are generated at a time, and their number."""
     for start in range(0, m, PIECE):
-        rows = slice(start, min(start + PIECE, m))
-        size = rows.stop - start
-        yield rows, rng.normal(size=(size, 10)) @ factors.T + rng.normal(size=(size, n))
+        stop = min(start + PIECE, m)
+        yield slice(start, stop), stop - start
 
 
-def _true(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Fifteen true features and their weights."""
-    true = rng.choice(n, 15, replace=False)
-    return true, rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
-
-
-def tall(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def tall(m: int, n: int, is_mixed: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Ten factors behind all features, fifteen true ones, noise, flipped labels."""
-    rng = np.random.default_rng(seed)
-    true, w = _true(n, rng)
+    rng = np.random.default_rng(0)
+    true = rng.choice(n, 15, replace=False)
+    w = rng.choice([-1, 1], 15) * rng.uniform(0.2, 1.0, 15)
     X, y = np.empty((m, n)), np.empty(m)
-    for rows, piece in _pieces(m, n, rng):
-        X[rows] = piece
-        score = piece[:, true] @ w + rng.normal(size=len(piece))
-        flip = np.where(rng.random(len(piece)) < 0.05, -1.0, 1.0)
-        y[rows] = np.where(score > 0, 1.0, -1.0) * flip
+    third = n // 3
+    factors = 0.5 * rng.normal(size=(n, 10))
+    for rows, size in _pieces(m):
+        Z = rng.normal(size=(size, 10)) @ factors.T + rng.normal(size=(size, n))
+        if is_mixed:
+            Z[:, :third] = Z[:, :third] > 0.8
+            Z[:, third : 2 * third] = np.floor(np.exp(0.5 * Z[:, third : 2 * third]))
+        X[rows] = Z
+        score = Z[:, true] @ w + rng.normal(size=size)
+        y[rows] = np.where(score > (2.2 if is_mixed else 0), 1.0, -1.0)
+        if not is_mixed:
+            y[rows] *= np.where(rng.random(size) < 0.05, -1.0, 1.0)
     return X, y
 
 
-def mixed(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def mixed(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Binary features, counts and normal ones, standardised; classes that differ."""
-    rng = np.random.default_rng(seed)
-    true, w = _true(n, rng)
-    X, y = np.empty((m, n)), np.empty(m)
-    third = n // 3
-    for rows, Z in _pieces(m, n, rng):
-        Z[:, :third] = Z[:, :third] > 0.8
-        Z[:, third : 2 * third] = np.floor(np.exp(0.5 * Z[:, third : 2 * third]))
-        X[rows] = Z
-        score = Z[:, true] @ w + rng.normal(size=len(Z))
-        y[rows] = np.where(score > 2.2, 1.0, -1.0)
+    X, y = tall(m, n, is_mixed=True)
     X -= X.mean(axis=0)
     X /= X.std(axis=0)
     return X, y
 
 
-def block_data(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def block_data(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Correlated features in fives; all are true, each 15 % less than another."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     w = rng.choice([-1, 1], n) * 0.85 ** rng.permutation(n) * 0.8
     X, y = np.empty((m, n)), np.empty(m)
-    for start in range(0, m, PIECE):
-        rows = slice(start, min(start + PIECE, m))
-        size = rows.stop - start
+    for rows, size in _pieces(m):
         common = np.repeat(rng.normal(size=(size, n // 5)), 5, axis=1)
         single = rng.normal(size=(size, n))
         X[rows] = np.sqrt(0.7) * common + np.sqrt(0.3) * single
@@ -118,22 +104,22 @@ def block_data(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def wide(m: int, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def wide(m: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Independent features in single precision, twenty of them true."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     X = rng.standard_normal((m, n), dtype=np.float32)
     true = rng.choice(n, 20, replace=False)
     score = X[:, true] @ rng.choice([-1.0, 1.0], 20) + rng.normal(size=m)
     return X, np.where(score > 0, 1.0, -1.0)
 
 
-def text(m: int, n: int, density: float, seed: int = 0) -> tuple[Any, np.ndarray]:
+def text(m: int, n: int, density: float) -> tuple[Any, np.ndarray]:
     """Words whose frequency falls with their rank, in rows of unit length."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     count = int(m * n * density)
     shares = 1.0 / (np.arange(n) + 10.0)
-    words = rng.choice(n, count, p=shares / shares.sum())
-    entries = (np.ones(count), (rng.integers(0, m, count), words))
+    columns = rng.choice(n, count, p=shares / shares.sum())
+    entries = (np.ones(count), (rng.integers(0, m, count), columns))
     X = sp.csr_matrix(entries, shape=(m, n))
     X.data = 1.0 + np.log(X.data)
     lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
@@ -150,7 +136,7 @@ def library() -> tuple[Any, np.ndarray]:
     pieces, labels = [], []
     for path in sorted(root.rglob("*.py")):
         names = path.relative_to(root).parts
-        if set(names) & set(LEFT_OUT):
+        if set(names) & set(EXCLUDED):
             continue
         lines = path.read_text(errors="ignore").splitlines()
         chunks = ["\n".join(lines[t : t + LINES]) for t in range(0, len(lines), LINES)]
@@ -168,7 +154,7 @@ def make(case: dict[str, Any]) -> tuple[Any, np.ndarray]:
         return text(case["m"], case["n"], case["density"])
     if case["kind"] == "library":
         return library()
-    return makers[case["kind"]](case["m"], case["n"], case.get("seed", 0))
+    return makers[case["kind"]](case["m"], case["n"])
 
 
 def frugal(X: Any, y: np.ndarray, B: int, C: float, **options: Any) -> dict[str, Any]:
@@ -176,32 +162,21 @@ def frugal(X: Any, y: np.ndarray, B: int, C: float, **options: Any) -> dict[str,
     from frugalsvm import FrugalSVC
 
     model = FrugalSVC(B, C, random_state=0, n_jobs=1, **options).fit(X, y)
-    return {
-        "selected": model.get_support(indices=True),
-        "objective": model.objective_,
-        "gap": model.gap_,
-    }
+    values = {"objective": model.objective_, "gap": model.gap_}
+    return {"selected": model.get_support(indices=True), **values}
 
 
 def longer(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """A search on five times as many samples, with much more patience."""
-    from frugalsvm import (Problem, solve)
-    from frugalsvm.search.parameters import (DEFAULTS, SearchParameters)
+    from frugalsvm import Problem, solve
+    from frugalsvm.search.parameters import DEFAULTS, SearchParameters
 
     parameters = SearchParameters(n_drawn=5 * DEFAULTS.n_drawn)
     problem = Problem(X, y, C=C, max_features=B).with_parameters(parameters)
-    result = solve(
-        problem,
-        method="swap",
-        random_state=0,
-        n_jobs=1,
-        method_options={"patience": 2500},
-    )
-    return {
-        "selected": result.selected,
-        "objective": result.objective,
-        "gap": result.gap,
-    }
+    patience: dict[str, Any] = {"method_options": {"patience": 2500}}
+    result = solve(problem, method="swap", random_state=0, n_jobs=1, **patience)
+    values = {"objective": result.objective, "gap": result.gap}
+    return {"selected": result.selected, **values}
 
 
 def rfe(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
@@ -231,18 +206,14 @@ def l1(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
 
     If there is no such C, the largest weights where a few more are left.
     """
-    low, high = 1e-7, 1.0
-    fewest, best = X.shape[1] + 1, np.zeros(X.shape[1])
-    for _ in range(L1_FITS):
-        middle = float(np.sqrt(low * high))
-        model = LinearSVC(C=middle, penalty="l1", dual=False, random_state=0)
-        weights = np.abs(model.fit(X, y).coef_[0])
-        count = int(np.count_nonzero(weights))
-        if B <= count < fewest:
-            fewest, best = count, weights
-        if count == B:
-            break
-        low, high = (low, middle) if count > B else (middle, high)
+
+    def weights(C: float) -> np.ndarray:
+        model = LinearSVC(C=C, penalty="l1", dual=False, random_state=0)
+        return np.abs(model.fit(X, y).coef_[0])
+
+    path = bisect(weights, B, 1e-7, 1.0, 15)
+    enough = (values for values in path if np.count_nonzero(values) >= B)
+    best = min(enough, key=np.count_nonzero, default=np.zeros(X.shape[1]))
     return {"selected": np.sort(np.argsort(-best)[:B])}
 
 
@@ -250,10 +221,8 @@ def clarabel(X: Any, y: np.ndarray, B: int, C: float) -> dict[str, Any]:
     """The relaxation DSCoP, in the form that suits the shape."""
     from .kernels import dual_socp, primal_socp
 
-    m, n = X.shape
-    build = primal_socp if m > n else dual_socp
-    solution = build(X, y, B, C).solve()
-    return {"bound": abs(solution.obj_val)}
+    build = primal_socp if X.shape[0] > X.shape[1] else dual_socp
+    return {"bound": abs(build(X, y, B, C).solve().obj_val)}
 
 
 METHODS = {
@@ -270,7 +239,7 @@ METHODS = {
 
 def refit_objective(X: Any, y: np.ndarray, selected: np.ndarray, C: float) -> float:
     """Objective of the SVM on some features."""
-    from frugalsvm import (Problem, solve)
+    from frugalsvm import Problem, solve
 
     part = X[:, selected]
     part = part.toarray() if sp.issparse(part) else np.asarray(part, dtype=float)

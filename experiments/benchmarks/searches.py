@@ -13,16 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
-from frugalsvm import (FrugalSVC, Problem, solve)
+from frugalsvm import FrugalSVC, Problem, solve
 
-from ..cells import Cell, cell, grid
+from ..cells import cell, grid
 from ..datasets import LARGE, SMALL, DataSet, scaled
-from ..experiment import Settings, benchmark
-from ..published import TABLE_7
+from ..experiment import benchmark
+from ..published import PUBLISHED
 from ..statistics import geometric_mean
 from ..store import Results, Row
 from ..tables import Lines, distinct, times, two
 from .best_known import BUDGETS, WEIGHTS, BestKnown
+from .feature_selectors import bisect
 from .timing import EFFORTS, refitted, timed, warm_up
 
 # --- other selectors ------------------------------------------------------------------
@@ -37,15 +38,11 @@ RFE_FITS = 50
 def swap(data: DataSet, *, B: int, seconds: float) -> Row:
     """FrugalSVC's objective, and those of RFE and L1-LinearSVC after an exact refit."""
     X, y = scaled(data.X), data.y
-    model = FrugalSVC(
-        B,
-        SWAP_C,
-        method="swap",
-        time_limit=seconds,
-        n_jobs=2,
-        random_state=0,
-        method_options={"patience": PATIENCE},
-    )
+    options: dict[str, Any] = {
+        "method_options": {"patience": PATIENCE},
+        "time_limit": seconds,
+    }
+    model = FrugalSVC(B, SWAP_C, method="swap", n_jobs=2, random_state=0, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         result = model.fit(X, y).result_
@@ -78,25 +75,19 @@ def _rfe_objective(X: np.ndarray, y: np.ndarray, B: int) -> float:
 
 def _l1_objective(X: np.ndarray, y: np.ndarray, B: int) -> float:
     """Best refit over the supports within the budget on a bisection path of C."""
-    low, high = 1e-6, 1e2
-    best = np.inf
-    for _ in range(25):
-        C = np.sqrt(low * high)
-        model = LinearSVC(C=C, penalty="l1", dual=False, max_iter=3000, random_state=0)
-        support = np.flatnonzero(model.fit(X, y).coef_[0])
-        if support.size > B:
-            high = C
-            continue
-        low = C
-        best = min(best, refitted(X, y, SWAP_C, support))
-        if support.size == B:
-            break
-    return best
+    options: dict[str, Any] = {
+        "penalty": "l1",
+        "dual": False,
+        "max_iter": 3000,
+        "random_state": 0,
+    }
 
+    def weights(C: float) -> np.ndarray:
+        return LinearSVC(C=C, **options).fit(X, y).coef_[0]
 
-def _swap_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    names = settings.chosen(LARGE, LARGE[:2])
-    return grid("swap", names, B=BUDGETS, seconds=[seconds])
+    supports = map(np.flatnonzero, bisect(weights, B, 1e-6, 1e2, 25))
+    refits = [refitted(X, y, SWAP_C, j) for j in supports if j.size <= B]
+    return min(refits, default=np.inf)
 
 
 def swap_table(results: Results) -> Lines:
@@ -132,7 +123,7 @@ def published_table(results: Results) -> Lines:
 def _beside_published(row: Row) -> tuple[str, str]:
     """Both objectives; the lower one is strong, unless the paper's digits hide it."""
     columns = ("CoP* ObjFun", "Exact KS ObjFun")
-    printed = [TABLE_7.printed(row["set"], row["B"], column) for column in columns]
+    printed = [PUBLISHED[7].printed(row["set"], row["B"], column) for column in columns]
     theirs = min(printed, key=float)
     ours = f"{row['ours']:.2f}" if row["ours"] > 1 else f"{row['ours']:.4f}"
     if round(row["ours"], 2) < float(theirs):
@@ -145,7 +136,9 @@ SWAP = benchmark(
     "FrugalSVC by swaps beside RFE and L1-LinearSVC, C = 10",
     "Both peers choose a support within the budget; the SVM is then refitted exactly "
     "on it, so that all three are compared in the same objective.",
-    _swap_plan,
+    lambda settings, seconds: grid(
+        "swap", settings.chosen(LARGE, LARGE[:2]), B=BUDGETS, seconds=seconds
+    ),
     [swap],
     options={"seconds": 60.0},
     figures={"swap": swap_table, "published": published_table},
@@ -161,23 +154,32 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 def seeds(data: DataSet, *, C: float, B: int, seeds: int) -> Row:
     """The default with several seeds, against the best known support."""
-    problem, supports = data.problem(B, C), BestKnown()
-    best = supports.objective(problem, data.name, C, B)
-    objectives = []
-    started = time.process_time()
-    for seed in range(seeds):
-        result = solve(problem, random_state=seed, n_jobs=1)
-        supports.offer(problem, data.name, C, B, result.selected)
-        objectives.append(result.objective)
-    spent = (time.process_time() - started) / seeds
-    best = min(best, supports.objective(problem, data.name, C, B))
+    supports, instance = BestKnown(), (data.problem(B, C), data.name, C, B)
+    best = supports.objective(*instance)
+    objectives, spent = _seed_runs(supports, *instance, seeds=seeds)
+    best = min(best, supports.objective(*instance))
     losses = [objective / best - 1.0 for objective in objectives]
     return {"best": best, "losses": losses, "seconds": spent}
 
 
-def _seed_plan(settings: Settings, *, seeds: int) -> list[Cell]:
-    names = settings.chosen(LARGE, LARGE[:2])
-    return grid("seeds", names, C=WEIGHTS, B=BUDGETS, seeds=[settings.pick(3, seeds)])
+def _seed_runs(
+    supports: BestKnown,
+    problem: Problem,
+    name: str,
+    C: float,
+    B: int,
+    *,
+    seeds: int,
+    **options: Any,
+) -> tuple[list[float], float]:
+    """Objectives of several seeds, whose supports are offered, and the mean time."""
+    objectives = []
+    started = time.process_time()
+    for seed in range(seeds):
+        result = solve(problem, random_state=seed, n_jobs=1, **options)
+        supports.offer(problem, name, C, B, result.selected)
+        objectives.append(result.objective)
+    return objectives, (time.process_time() - started) / seeds
 
 
 def seed_table(results: Results) -> Lines:
@@ -209,7 +211,13 @@ SEEDS = benchmark(
     "seeds",
     "The default method with several seeds, above the best known support",
     "One thread; supports that are better than the best known are recorded.",
-    _seed_plan,
+    lambda settings, seeds: grid(
+        "seeds",
+        settings.chosen(LARGE, LARGE[:2]),
+        C=WEIGHTS,
+        B=BUDGETS,
+        seeds=settings.pick(3, seeds),
+    ),
     [seeds],
     options={"seeds": 10},
     figures={"seeds": seed_table, "seeds-summary": seed_summary},
@@ -230,17 +238,9 @@ def effort(data: DataSet, *, C: float, B: int) -> Row:
     for level in EFFORTS:
         run = partial(solve, problem, effort=level, random_state=0, n_jobs=1)
         spent, result = timed(run)
-        row[level] = {
-            "seconds": spent,
-            "objective": result.objective,
-            "gap": result.gap,
-        }
+        row[level] = {"seconds": spent}
+        row[level] |= {"objective": result.objective, "gap": result.gap}
     return row
-
-
-def _effort_plan(settings: Settings) -> list[Cell]:
-    names = settings.chosen((*SMALL, *LARGE), (*SMALL[:2], *LARGE[:1]))
-    return grid("effort", names, C=(0.1, 10.0), B=(5, 10))
 
 
 def effort_table(results: Results) -> Lines:
@@ -269,7 +269,12 @@ EFFORT = benchmark(
     "effort",
     "Efforts: processor time, objective and gap, one thread",
     "What fast loses, and how long normal and thorough take, on all data sets.",
-    _effort_plan,
+    lambda settings: grid(
+        "effort",
+        settings.chosen((*SMALL, *LARGE), (*SMALL[:2], *LARGE[:1])),
+        C=(0.1, 10.0),
+        B=(5, 10),
+    ),
     [effort],
     figures={"effort": effort_table},
     sets=(*SMALL, *LARGE),
@@ -344,38 +349,18 @@ def blocks(data: None, **params: Any) -> Row:
     """Five seeds of each effort, above the best known support."""
     case, supports = Blocks(**params), BestKnown(BLOCK_FILE)
     problem = case.problem()
-    runs: dict[str, tuple[list[float], float]] = {}
-    for level in BLOCK_EFFORTS:
-        objectives = []
-        started = time.process_time()
-        for seed in range(BLOCK_SEEDS):
-            result = solve(problem, effort=level, random_state=seed, n_jobs=1)
-            supports.offer(problem, case.name, case.C, case.budget, result.selected)
-            objectives.append(result.objective)
-        runs[level] = objectives, (time.process_time() - started) / BLOCK_SEEDS
-    best = supports.objective(problem, case.name, case.C, case.budget)
-    rows = [
-        {
-            "best": best,
-            "effort": level,
-            "losses": [max(objective / best - 1.0, 0.0) for objective in objectives],
-            "seconds": seconds,
-        }
-        for level, (objectives, seconds) in runs.items()
-    ]
+    instance = problem, case.name, case.C, case.budget
+    runs = {
+        level: _seed_runs(supports, *instance, seeds=BLOCK_SEEDS, effort=level)
+        for level in BLOCK_EFFORTS
+    }
+    best = supports.objective(*instance)
+    rows = []
+    for level, (objectives, seconds) in runs.items():
+        losses = [max(objective / best - 1.0, 0.0) for objective in objectives]
+        row = {"best": best, "effort": level, "losses": losses, "seconds": seconds}
+        rows.append(row)
     return {"rows": rows}
-
-
-def _block_plan(settings: Settings) -> list[Cell]:
-    most = settings.pick(QUICK_FEATURES, max(case.n for case in FROZEN))
-    return [cell("blocks", **case._asdict()) for case in FROZEN if case.n <= most]
-
-
-def block_summary(rows: list[Row], level: str) -> tuple[float, int, int]:
-    """Mean loss, in how many runs the best known was found, and how many there are."""
-    losses = [loss for row in rows if row["effort"] == level for loss in row["losses"]]
-    above = geometric_mean([1.0 + loss for loss in losses]) - 1.0
-    return above, sum(loss <= EQUAL for loss in losses), len(losses)
 
 
 def block_table(results: Results) -> Lines:
@@ -383,10 +368,12 @@ def block_table(results: Results) -> Lines:
     head = ["effort", "best known found", "above it, mean of all", "mean CPU"]
     table = [[*head, "longest"]]
     for level in distinct(results.rows, "effort"):
-        above, hits, n_runs = block_summary(results.rows, level)
-        seconds = [row["seconds"] for row in results.rows if row["effort"] == level]
+        rows = [row for row in results.rows if row["effort"] == level]
+        losses = [loss for row in rows for loss in row["losses"]]
+        above = geometric_mean([1.0 + loss for loss in losses]) - 1.0
+        seconds = [row["seconds"] for row in rows]
         spent = [f"{np.mean(seconds):.2f} s", f"{max(seconds):.1f} s"]
-        runs = f"{hits} of {n_runs} runs"
+        runs = f"{sum(loss <= EQUAL for loss in losses)} of {len(losses)} runs"
         table.append([f"``{level}``", runs, f"{100 * above:.1f} %", *spent])
     return table
 
@@ -396,7 +383,11 @@ BLOCKS = benchmark(
     "Features that are correlated in blocks, as in genomics: above the best known",
     "Every feature of a block would do nearly as well as another one, and a good "
     "solution has the right one of each block. The data are random with fixed seeds.",
-    _block_plan,
+    lambda settings: [
+        cell("blocks", **case._asdict())
+        for case in FROZEN
+        if not settings.quick or case.n <= QUICK_FEATURES
+    ],
     [blocks],
     figures={"blocks": block_table},
     sets=(),

@@ -9,18 +9,17 @@ other version: say ``--again`` after them.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from ..cells import Cell, grid
-from ..experiment import Settings, benchmark
+from ..cells import grid
+from ..experiment import benchmark
 from ..statistics import geometric_mean
 from ..store import Row
 from .speed_case import INSTANCES
+from .timing import in_process
 
 CASE = Path(__file__).with_name("speed_case.py")
 # Targets for a change that should not be slower: mean and largest ratio.
@@ -39,33 +38,18 @@ def speed(data: None, *, instance: str, turns: int, against: str) -> Row:
     }
     if against:
         ratios = [ours["seconds"] / other["seconds"] for ours, other in runs]
-        row["seconds, other"] = float(
-            np.median([other["seconds"] for _, other in runs])
-        )
+        others = [other["seconds"] for _, other in runs]
+        row["seconds, other"] = float(np.median(others))
         row["ratio"] = geometric_mean(ratios)
         row["same value"] = all(ours["value"] == other["value"] for ours, other in runs)
     return row
 
 
 def _run(python: str, instance: str) -> dict[str, float]:
-    # The other interpreter must not find the library of this one.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    process = subprocess.run(
-        [python, "-P", str(CASE), instance],
-        capture_output=True,
-        text=True,
-        env=env,
-        check=False,
-    )
+    process = in_process(["-P", str(CASE), instance], python)
     if process.returncode:
         raise RuntimeError(f"{python}: {process.stderr.strip().splitlines()[-1]}")
     return json.loads(process.stdout)
-
-
-def _plan(settings: Settings, *, turns: int, against: str) -> list[Cell]:
-    turns = settings.pick(1, turns)
-    return grid("speed", instance=INSTANCES, turns=[turns], against=[against])
 
 
 def _note(rows: list[Row]) -> str:
@@ -85,7 +69,9 @@ SPEED = benchmark(
     "Typical calls: fits, trees, cross-validation, lists and proofs, one thread",
     "Processor seconds of a second call, the median of several processes; with "
     "against=PYTHON beside the library that another interpreter imports, in turn.",
-    _plan,
+    lambda settings, turns, against: grid(
+        "speed", instance=INSTANCES, turns=settings.pick(1, turns), against=against
+    ),
     [speed],
     options={"turns": 10, "against": ""},
     note=_note,

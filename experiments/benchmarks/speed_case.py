@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import scale
 
-from frugalsvm import (FrugalSVC, FrugalSVCCV, Problem, near_optimal, solve, verify)
+from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, near_optimal, solve, verify
 
 Sample = tuple[Any, np.ndarray]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frugalsvm import (Problem, Progress, Result, Status, solve, verify)
+from frugalsvm import Problem, Progress, Result, Status, solve, verify
 
 from ..cells import Cell, cell
 from ..datasets import LARGE, SMALL, DataSet, scaled
@@ -40,14 +40,16 @@ THREAD_TREES = (
 
 def threads(data: DataSet, *, B: int, max_nodes: int | None) -> Row:
     """The best of two trees with one thread, and with two."""
-    problem = data.problem(B, THREAD_C)
-    _thread_tree(problem, 2, 100)
-    results: dict[int, list[Result]] = {1: [], 2: []}
-    for _ in range(REPEATS):
-        for n_jobs, runs in results.items():
-            runs.append(_thread_tree(problem, n_jobs, max_nodes))
+    # Without restarts of the swap search, since the trees are compared.
+    options = {"time_limit": 300, "method_options": {"patience": 0}}
+    tree = partial(grown, data.problem(B, THREAD_C), **options)
+    tree(n_jobs=2, max_nodes=100)
+    runs = [
+        [tree(n_jobs=n_jobs, max_nodes=max_nodes) for n_jobs in (1, 2)]
+        for _ in range(REPEATS)
+    ]
     single, double = (
-        min(runs, key=lambda run: run.seconds) for runs in results.values()
+        min(trees, key=lambda tree: tree.seconds) for trees in zip(*runs, strict=True)
     )
     return {
         "seconds": single.seconds,
@@ -56,26 +58,6 @@ def threads(data: DataSet, *, B: int, max_nodes: int | None) -> Row:
         "nodes, 2": double.counters["nodes"],
         "ratio": single.seconds / double.seconds,
     }
-
-
-def _thread_tree(problem: Problem, n_jobs: int, max_nodes: int | None) -> Result:
-    # Without restarts of the swap search, since the trees are compared.
-    return grown(
-        problem,
-        max_nodes=max_nodes,
-        n_jobs=n_jobs,
-        time_limit=300,
-        method_options={"patience": 0},
-    )
-
-
-def _thread_plan(settings: Settings) -> list[Cell]:
-    names = settings.chosen([name for name, *_ in THREAD_TREES])
-    trees = [tree for tree in THREAD_TREES if tree[0] in names]
-    return [
-        cell("threads", name, B=B, max_nodes=nodes)
-        for name, B, nodes in settings.pick(trees[:3], trees)
-    ]
 
 
 def thread_table(results: Results) -> Lines:
@@ -95,7 +77,10 @@ THREADS = benchmark(
     "threads",
     "Branch and bound, C = 10: one thread and two",
     f"Best of {REPEATS} runs each, without restarts of the swap search.",
-    _thread_plan,
+    lambda settings: [
+        cell("threads", name, B=B, max_nodes=nodes)
+        for name, B, nodes in settings.chosen_rows(THREAD_TREES)[: settings.pick(3, 6)]
+    ],
     [threads],
     figures={"threads": thread_table},
     sets=(*SMALL, *LARGE),
@@ -118,7 +103,7 @@ def tree(data: DataSet | None, *, B: int, C: float, size: int, seconds: float) -
         problem = Problem(X, sample.y, C=C, max_features=B)
     else:
         problem = data.problem(B, C)
-    _rising_tree(problem, 5.0, None, max_nodes=1)
+    grown(problem, time_limit=5.0, max_nodes=1)
     started = time.process_time()
     rise: list[tuple[float, float]] = []
 
@@ -126,7 +111,7 @@ def tree(data: DataSet | None, *, B: int, C: float, size: int, seconds: float) -
         if not rise or progress.lower_bound > rise[-1][1]:
             rise.append((time.process_time() - started, progress.lower_bound))
 
-    result = _rising_tree(problem, seconds, note)
+    result = grown(problem, time_limit=seconds, callback=note)
     rise.append((time.process_time() - started, result.lower_bound))
     return {
         "objective": result.objective,
@@ -137,43 +122,28 @@ def tree(data: DataSet | None, *, B: int, C: float, size: int, seconds: float) -
     }
 
 
-def _rising_tree(
-    problem: Problem, seconds: float, callback: Any, max_nodes: int | None = None
-) -> Result:
-    return grown(problem, time_limit=seconds, callback=callback, max_nodes=max_nodes)
-
-
 def _tree_plan(settings: Settings, *, seconds: float, against: str) -> list[Cell]:
     trees = [(name, B, C, 0) for name, C, B in DEAR]
     trees += [("", 10, 1.0, n) for n in settings.pick(DESIGN_SIZES[:2], DESIGN_SIZES)]
     if not settings.quick:
         trees += [(name, B, 10.0, 0) for name in LARGE for B in (10, 20, 30)]
-    names = settings.chosen(("", *LARGE))
     return [
         cell("tree", name, B=B, C=C, size=size, seconds=seconds)
-        for name, B, C, size in trees
-        if name in names
+        for name, B, C, size in settings.chosen_rows(trees)
     ]
 
 
 def _tree_rows(rows: list[Row], *, against: str, **_: Any) -> list[Row]:
     """Rows with the time to the last bound of an earlier run, by its time."""
-    if not against:
-        return rows
-    earlier = {
-        _instance(row): row for row in json.loads(Path(against).read_text())["rows"]
-    }
+    earlier = json.loads(Path(against).read_text())["rows"] if against else []
+    instance = ("set", "B", "C", "size")
     for row in rows:
-        before = earlier.get(_instance(row))
-        if before is not None:
-            seconds, bound = before["rise"][-1]
-            reached = min((t for t, b in row["rise"] if b >= bound), default=np.nan)
-            row["time ratio"] = reached / seconds
+        for before in earlier:
+            if all(row.get(key) == before.get(key) for key in instance):
+                seconds, bound = before["rise"][-1]
+                reached = min((t for t, b in row["rise"] if b >= bound), default=np.nan)
+                row["time ratio"] = reached / seconds
     return rows
-
-
-def _instance(row: Row) -> tuple[Any, ...]:
-    return row.get("set"), row["B"], row["C"], row["size"]
 
 
 def _tree_note(rows: list[Row]) -> str:
@@ -222,9 +192,26 @@ def batched(data: DataSet, *, C: float, seconds: float) -> Row:
     """The interior point for some seconds, and the others' time to its bound."""
     problem = data.problem(BATCH_BUDGET, C)
     support = solve(problem, method="swap", random_state=0, n_jobs=1).selected
+
+    def tree(engine: str, **options: Any) -> Result:
+        method_options = {"engine": engine, "patience": 0}
+        start = {"initial_support": support, "method_options": method_options}
+        return grown(problem, **start, **options)
+
+    def until(
+        engine: str, is_done: Callable[[Progress, float], bool]
+    ) -> tuple[float, Result]:
+        """The time of a tree until it is done, and its result."""
+        started = time.process_time()
+
+        def check(progress: Progress) -> bool:
+            return is_done(progress, time.process_time() - started)
+
+        return timed(lambda: tree(engine, callback=check))
+
     for engine in (PLAIN, *RIVALS):
-        _batch_tree(problem, support, engine, max_nodes=30)
-    spent, plain = _until(problem, support, PLAIN, lambda _, t: t >= seconds)
+        tree(engine, max_nodes=30)
+    spent, plain = until(PLAIN, lambda _, t: t >= seconds)
     bound = plain.lower_bound
     row: Row = {
         "objective": plain.objective,
@@ -237,48 +224,12 @@ def batched(data: DataSet, *, C: float, seconds: float) -> Row:
         return progress.lower_bound >= bound or t >= PATIENCE * spent
 
     for name in RIVALS:
-        took, result = _until(problem, support, name, is_reached)
+        took, result = until(name, is_reached)
         reached = result.status is Status.OPTIMAL or result.lower_bound >= bound
         row[f"nodes/s, {name}"] = result.counters["nodes"] / took
         row[f"seconds, {name}"] = took
         row[f"ratio, {name}"] = spent / took if reached else None
     return row
-
-
-def _until(
-    problem: Problem,
-    support: np.ndarray,
-    engine: str,
-    is_done: Callable[[Progress, float], bool],
-) -> tuple[float, Result]:
-    """The time of a tree until it is done, and its result."""
-    started = time.process_time()
-
-    def check(progress: Progress) -> bool:
-        return is_done(progress, time.process_time() - started)
-
-    return timed(lambda: _batch_tree(problem, support, engine, callback=check))
-
-
-def _batch_tree(
-    problem: Problem, support: np.ndarray, engine: str, **options: Any
-) -> Result:
-    return grown(
-        problem,
-        initial_support=support,
-        method_options={"engine": engine, "patience": 0},
-        **options,
-    )
-
-
-def _batch_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    trees = settings.pick(BATCH_TREES, BATCH_TREES + ELSEWHERE)
-    names = settings.chosen([name for name, _ in trees])
-    return [
-        cell("batched", name, C=C, seconds=seconds)
-        for name, C in trees
-        if name in names
-    ]
 
 
 def batch_table(results: Results) -> Lines:
@@ -312,7 +263,12 @@ BATCHED = benchmark(
     "All trees begin with the incumbent of one swap search; none searches beside the "
     "tree. The interior point has a fixed time; a ratio is that time divided by what "
     "the batch engine, or the choice between the two, takes to its bound.",
-    _batch_plan,
+    lambda settings, seconds: [
+        cell("batched", name, C=C, seconds=seconds)
+        for name, C in settings.chosen_rows(
+            settings.pick(BATCH_TREES, BATCH_TREES + ELSEWHERE)
+        )
+    ],
     [batched],
     options={"seconds": 60.0},
     figures={"batched": batch_table},
@@ -359,20 +315,14 @@ def certificates(data: DataSet, *, engine: str, part: float, seconds: float) -> 
     }
 
 
-def _certificate_plan(settings: Settings, *, seconds: float) -> list[Cell]:
-    names = settings.chosen([name for name, *_ in CERTIFICATE_TREES])
-    return [
-        cell("certificates", name, engine=engine, part=part, seconds=seconds)
-        for name, engine, part in CERTIFICATE_TREES
-        if name in names
-    ]
-
-
 CERTIFICATES = benchmark(
     "certificates",
     f"Certificates of large trees, B = {CERTIFICATE_BUDGET}, C = {CERTIFICATE_C:g}",
     "Bytes of the file and time to verify, per leaf and for half a million leaves.",
-    _certificate_plan,
+    lambda settings, seconds: [
+        cell("certificates", name, engine=engine, part=part, seconds=seconds)
+        for name, engine, part in settings.chosen_rows(CERTIFICATE_TREES)
+    ],
     [certificates],
     options={"seconds": 60.0},
     sets=("german", *LARGE),

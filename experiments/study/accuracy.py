@@ -85,29 +85,33 @@ def _fold_plan(grid: _Grid, settings: Settings) -> list[Cell]:
 
 def _fold_report(grid: _Grid, settings: Settings, outcomes: Outcomes) -> Report:
     rows: list[dict[str, Any]] = []
-    curves = {}
+    curves: dict[str, dict[str, Curve]] = {}
+    at_least = 0
     for name in grid.chosen(settings):
         budgets = grid.all_budgets(settings, name)
-        lines: dict[str, Curve] = {}
-        entries: dict[int, dict[str, Any]]
-        entries = {B: {"data": name, "B": B} for B in budgets}
-        for model in grid.models:
-            best = [_best(grid, settings, outcomes, name, model, B) for B in budgets]
-            lines[model] = (
-                budgets,
-                [math.nan if score is None else score for score, *_ in best],
-            )
-            for B, (score, spread, C, capped) in zip(budgets, best, strict=True):
+        scores: dict[str, list[float]] = {model: [] for model in grid.models}
+        for B in budgets:
+            row: dict[str, Any] = {"data": name, "B": B}
+            for model, values in scores.items():
+                best = _best(grid, settings, outcomes, name, model, B)
+                score, spread, C, capped = best
+                values.append(math.nan if score is None else score)
                 shown = "failed" if score is None and not capped else rounded(score, 2)
-                entries[B][model] = Marked(shown) if capped else shown
-                entries[B] |= {f"{model} +-": rounded(spread, 2), f"{model} C": C}
-        curves[name] = lines
-        rows += list(entries.values())
+                row[model] = Marked(shown) if capped else shown
+                row |= {f"{model} +-": rounded(spread, 2), f"{model} C": C}
+            rows.append(row)
+            ours, theirs = (rounded(scores[model][-1], 2) for model in grid.models[:2])
+            at_least += ours >= theirs
+        curves[name] = {model: (budgets, values) for model, values in scores.items()}
     title = "Best mean accuracy [%] over C for each B, and its C"
+    tally = (
+        f" {grid.models[0]} is at least as good as {grid.models[1]} on {at_least} of "
+        f"{len(rows)} rows."
+    )
     return Report(
         [ReportTable.of(title, rows)],
         [Chart(title, lambda: panels(curves, "B", "accuracy [%]"))],
-        [_FOLD_NOTE + _tally(grid, rows)],
+        [_FOLD_NOTE + tally],
     )
 
 
@@ -134,26 +138,8 @@ def _best(
         average = mean(scores)
         if average is not None:
             means.append((average, half_interval(scores), C, capped))
-    return max(
-        means, key=lambda entry: entry[0], default=(None, None, None, any_capped)
-    )
-
-
-def _tally(grid: _Grid, rows: list[dict[str, Any]]) -> str:
-    """The number of rows on which the first model is at least as good as the second."""
-    first_name, second_name = grid.models[:2]
-    at_least = 0
-    for row in rows:
-        first, second = (
-            entry.value if isinstance(entry, Marked) else entry
-            for entry in (row[first_name], row[second_name])
-        )
-        if isinstance(first, float) and isinstance(second, float):
-            at_least += first >= second
-    return (
-        f" {first_name} is at least as good as {second_name} on {at_least} of "
-        f"{len(rows)} rows."
-    )
+    nothing = (None, None, None, any_capped)
+    return max(means, key=lambda entry: entry[0], default=nothing)
 
 
 def _figure(
@@ -200,45 +186,39 @@ QUICK_SPLITS = {8: 5, 9: 2}
 MODELS = ("FS", "EN")
 
 
-def _split_cell(
-    settings: Settings, number: int, name: str, model: str, seed: int
-) -> Cell:
-    return cell(
-        f"split {model}",
-        name,
-        settings.limit(model),
-        B=BUDGETS[number],
-        C=C,
-        seed=seed,
-        test_size=TEST_SIZE,
-    )
-
-
-def _splits(number: int, settings: Settings) -> range:
-    return range(settings.pick(QUICK_SPLITS[number], SPLITS))
+def _split_cells(number: int, settings: Settings, name: str) -> dict[str, list[Cell]]:
+    """The splits of a data set by model."""
+    seeds = range(settings.pick(QUICK_SPLITS[number], SPLITS))
+    params: dict[str, Any] = {"B": BUDGETS[number], "C": C, "test_size": TEST_SIZE}
+    return {
+        model: [
+            cell(f"split {model}", name, settings.limit(model), seed=seed, **params)
+            for seed in seeds
+        ]
+        for model in MODELS
+    }
 
 
 def _split_plan(number: int, settings: Settings) -> list[Cell]:
     return [
-        _split_cell(settings, number, name, model, seed)
+        target
         for name in settings.chosen(SETS[number])
-        for seed in _splits(number, settings)
-        for model in MODELS
+        for pair in zip(*_split_cells(number, settings, name).values(), strict=True)
+        for target in pair
     ]
 
 
 def _split_report(number: int, settings: Settings, outcomes: Outcomes) -> Report:
-    names = settings.chosen(SETS[number])
-    single = [_single(number, settings, outcomes, name) for name in names]
-    many = [_many(number, settings, outcomes, name) for name in names]
-    title = f"Means over {len(_splits(number, settings))} splits with 95 % intervals"
+    single, many, n_splits = [], [], 0
+    for name in settings.chosen(SETS[number]):
+        cells = _split_cells(number, settings, name)
+        n_splits = len(cells["FS"])
+        single.append(_single(number, name, cells, outcomes))
+        many.append(_many(number, name, cells, outcomes))
+    title = "One split (seed 0), ours and published; accuracies in %"
+    means = f"Means over {n_splits} splits with 95 % intervals"
     return Report(
-        [
-            ReportTable.of(
-                "One split (seed 0), ours and published; accuracies in %", single
-            ),
-            ReportTable.of(title, many, "-splits"),
-        ],
+        [ReportTable.of(title, single), ReportTable.of(means, many, "-splits")],
         notes=[_SPLIT_NOTE],
     )
 
@@ -255,7 +235,7 @@ _SPLIT_NOTE = (
 
 
 def _single(
-    number: int, settings: Settings, outcomes: Outcomes, name: str
+    number: int, name: str, cells: dict[str, list[Cell]], outcomes: Outcomes
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"data": name}
     for title, model, key, column in (
@@ -266,7 +246,7 @@ def _single(
         ("EN test", "EN", "test", "EN-SVM ACC Test"),
         ("EN features", "EN", "features", "EN-SVM Feat. sel."),
     ):
-        outcome = outcomes[_split_cell(settings, number, name, model, 0)]
+        outcome = outcomes[cells[model][0]]
         entry = outcome.values.get(key)
         if key == "alpha" and entry:
             entry = f"2^{round(np.log2(entry))}"
@@ -277,15 +257,11 @@ def _single(
 
 
 def _many(
-    number: int, settings: Settings, outcomes: Outcomes, name: str
+    number: int, name: str, cells: dict[str, list[Cell]], outcomes: Outcomes
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"data": name}
-    splits: dict[str, list[dict[str, Any]]] = {}
-    cells: dict[str, list[Cell]] = {}
+    splits = {m: [outcomes[c].values for c in cells[m]] for m in MODELS}
     for model in MODELS:
-        seeds = _splits(number, settings)
-        cells[model] = [_split_cell(settings, number, name, model, s) for s in seeds]
-        splits[model] = [outcomes[split].values for split in cells[model]]
         usable = [split for split in splits[model] if "test" in split]
         tests = [split["test"] for split in usable]
         train = rounded(mean([split["train"] for split in usable]), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..cells import Cell, cell
@@ -16,91 +17,75 @@ QUICK_BUDGETS = (10,)
 # On the other large sets SCIP has neither a solution nor a bound after tens of seconds
 # of presolving, for any limit.
 QUICK_SCIP_SETS = ("arrhythmia",)
-# Seconds for programs of large data sets in the quick grid.
-QUICK_SCIP = 10.0
-QUICK_SEARCH = 10.0
+# Seconds for searches and programs of large data sets in the quick grid.
+QUICK_LIMIT = 10.0
 # Seconds for the solution needed before a program is built.
-KNOWN = 20.0
+START_LIMIT = 20.0
+# Methods of ``solve`` by column: Algorithm 3 with either search, Algorithm 4, and ours.
+SEARCHES: dict[str, dict[str, Any]] = {
+    "H-LS": {"method": "heuristic", "strategy": "local-search"},
+    "H-KS": {"method": "heuristic"},
+    "Exact KS": {"method": "exact"},
+    "auto": {"method": "auto"},
+    "swap": {"method": "swap"},
+    "tree": {"method": "branch-and-bound"},
+}
+
+#: A data set and a budget.
+Instance = tuple[str, int]
+#: The cells of each row of a table, by column.
+TableCells = dict[Instance, dict[str, Cell]]
 
 
-def instances(settings: Settings) -> list[tuple[str, int]]:
+def instances(settings: Settings) -> list[Instance]:
     """Data sets and budgets of the paper's large tables, all budgets."""
     return [(name, B) for name in settings.chosen(LARGE) for B in BUDGETS]
 
 
-def scip_instances(settings: Settings) -> list[tuple[str, int]]:
+def scip_instances(settings: Settings) -> list[Instance]:
     """Data sets and budgets of the grid for SCIP."""
     names = settings.chosen(LARGE, QUICK_SCIP_SETS)
     return [(name, B) for name in names for B in BUDGETS]
 
 
-def tree_instances(settings: Settings) -> list[tuple[str, int]]:
+def tree_instances(settings: Settings) -> list[Instance]:
     """Data sets and budgets of the grid for trees: all data sets, some budgets."""
     budgets = settings.pick(QUICK_BUDGETS, BUDGETS)
     return [pair for pair in instances(settings) if pair[1] in budgets]
 
 
-def _search(
-    settings: Settings, column: str, name: str, B: int, method: str, **options: Any
-) -> Cell:
-    """A method of ``solve``, with the limit of its column."""
-    limit = settings.limit(column, QUICK_SEARCH)
-    return cell("method", name, limit, method=method, B=B, C=C, **options)
+def column_cell(settings: Settings, column: str, name: str, B: int) -> Cell:
+    """A search, or a program by SCIP: BigMP, CoP, or CoP* that starts from H-KS."""
+    limit = settings.limit(column, QUICK_LIMIT)
+    if column in SEARCHES:
+        return cell("method", name, limit, B=B, C=C, **SEARCHES[column])
+    needs: tuple[Cell, ...] = ()
+    if column == "BigMP":
+        needs = (start_cell(name, B),)
+    elif column == "CoP*":
+        needs = (column_cell(settings, "H-KS", name, B),)
+    return cell("program", name, limit, needs, model=column, B=B, C=C)
 
 
-def h_ls(settings: Settings, name: str, B: int) -> Cell:
-    """H-LS: Algorithm 3 with the local search."""
-    return _search(settings, "H-LS", name, B, "heuristic", strategy="local-search")
+def table_cells(
+    settings: Settings, pairs: Iterable[Instance], columns: Iterable[str]
+) -> TableCells:
+    """The cells of a table with a row for each instance."""
+    names = list(columns)
+    return {
+        pair: {column: column_cell(settings, column, *pair) for column in names}
+        for pair in pairs
+    }
 
 
-def h_ks(settings: Settings, name: str, B: int) -> Cell:
-    """H-KS: Algorithm 3 with the kernel search."""
-    return _search(settings, "H-KS", name, B, "heuristic")
+def flat(table: TableCells) -> list[Cell]:
+    """All cells of a table, row by row."""
+    return [target for row in table.values() for target in row.values()]
 
 
-def auto(settings: Settings, name: str, B: int) -> Cell:
-    """The default method."""
-    return _search(settings, "auto", name, B, "auto")
-
-
-def swap(settings: Settings, name: str, B: int) -> Cell:
-    """The swap search without a tree."""
-    return _search(settings, "swap", name, B, "swap")
-
-
-def known(name: str, B: int, C: float = C) -> Cell:
+def start_cell(name: str, B: int, C: float = C) -> Cell:
     """A quick solution, whose objective determines M."""
-    return cell("method", name, KNOWN, method="swap", effort="fast", B=B, C=C)
-
-
-def tree(settings: Settings, name: str, B: int) -> Cell:
-    """The native branch and bound."""
-    return _search(settings, "tree", name, B, "branch-and-bound")
-
-
-def exact_ks(settings: Settings, name: str, B: int) -> Cell:
-    """Exact KS: Algorithm 4."""
-    return _search(settings, "Exact KS", name, B, "exact")
-
-
-def big_mp(settings: Settings, name: str, B: int) -> Cell:
-    """BigMP by SCIP."""
-    limit = settings.limit("BigMP", QUICK_SCIP)
-    needs = (known(name, B),)
-    return cell("program", name, limit, needs, model="BigMP", B=B, C=C)
-
-
-def co_p(settings: Settings, name: str, B: int) -> Cell:
-    """CoP by SCIP."""
-    limit = settings.limit("CoP", QUICK_SCIP)
-    return cell("program", name, limit, model="CoP", B=B, C=C)
-
-
-def co_p_star(settings: Settings, name: str, B: int) -> Cell:
-    """CoP by SCIP, started from H-KS."""
-    limit = settings.limit("CoP*", QUICK_SCIP)
-    needs = (h_ks(settings, name, B),)
-    return cell("program", name, limit, needs, model="CoP*", B=B, C=C)
+    return cell("method", name, START_LIMIT, method="swap", effort="fast", B=B, C=C)
 
 
 def relaxed(settings: Settings, name: str, B: int, model: str = "DSCoP") -> Cell:
@@ -111,6 +96,6 @@ def relaxed(settings: Settings, name: str, B: int, model: str = "DSCoP") -> Cell
 
 def root(settings: Settings, name: str, B: int, model: str) -> Cell:
     """The root of BigMP or CoP by SCIP."""
-    limit = settings.limit(model, QUICK_SCIP)
-    needs = (known(name, B),) if model == "BigMP" else ()
+    limit = settings.limit(model, QUICK_LIMIT)
+    needs = (start_cell(name, B),) if model == "BigMP" else ()
     return cell("root bound", name, limit, needs, model=model, B=B, C=C)

@@ -42,20 +42,16 @@ def _budget(settings: Settings, name: str) -> int:
 
 def _cells(settings: Settings, name: str, method: str) -> list[Cell]:
     folds, repeats, inner = settings.pick(QUICK, FULL)
+    params: dict[str, Any] = {"B": _budget(settings, name)}
+    params |= {
+        "Cs": settings.pick(QUICK_C, ALL_C),
+        "method": method,
+        "folds": folds,
+        "inner": inner,
+    }
     limit = settings.limit(method, QUICK_LIMIT)
     return [
-        cell(
-            "nested",
-            name,
-            limit,
-            method=method,
-            B=_budget(settings, name),
-            fold=fold,
-            folds=folds,
-            repeat=repeat,
-            inner=inner,
-            Cs=settings.pick(QUICK_C, ALL_C),
-        )
+        cell("nested", name, limit, fold=fold, repeat=repeat, **params)
         for repeat in range(repeats)
         for fold in range(folds)
     ]
@@ -76,9 +72,11 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
     rows: list[dict[str, Any]] = []
     means = np.full((len(names), len(methods)), np.nan)
     for i, name in enumerate(names):
-        ours = _scores(settings, outcomes, name, OURS)
         for k, method in enumerate(methods):
-            scores = _scores(settings, outcomes, name, method)
+            cells = _cells(settings, name, method)
+            scores = [outcomes[target].values.get("accuracy") for target in cells]
+            if method == OURS:
+                ours = scores
             usable = [score for score in scores if score is not None]
             gains = [
                 a - b
@@ -87,17 +85,16 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
             ]
             average = mean(usable)
             means[i, k] = np.nan if average is None else average
-            cells = _cells(settings, name, method)
             row = {"data": name, "B": _budget(settings, name), "method": method}
             row["accuracy"] = marked(outcomes, cells, rounded(average, 2))
             row["+-"] = rounded(corrected_half_interval(usable, share), 2)
             gain, half = mean(gains), corrected_half_interval(gains, share)
-            is_ours = method == OURS
-            row["ours - it"] = None if is_ours else rounded(gain, 2)
-            row["+- of it"] = None if is_ours else rounded(half, 2)
+            row["ours - it"] = None if method == OURS else rounded(gain, 2)
+            row["+- of it"] = None if method == OURS else rounded(half, 2)
             row["seconds"] = rounded(mean(numbers(outcomes, cells, "seconds")), 2)
             rows.append(row)
     title = "Test accuracy [%] at equal B, C chosen by inner folds"
+    missing = [name for name in SELECTORS if name not in methods]
     complete = means[~np.isnan(means).any(axis=1)]
     return Report(
         [ReportTable.of(title, rows), _rank_table(methods, complete)],
@@ -107,7 +104,7 @@ def _report(settings: Settings, outcomes: Outcomes) -> Report:
                 lambda: rank_chart(methods, complete),
             )
         ],
-        [_NOTE + _absent()],
+        [_NOTE + (f" Not installed: {', '.join(missing)}." if missing else "")],
     )
 
 
@@ -119,18 +116,6 @@ _NOTE = (
     "cell at its limit has tried fewer values of C. Seconds are those of a cell, all "
     "inner fits included."
 )
-
-
-def _absent() -> str:
-    missing = [name for name in SELECTORS if name not in installed_methods()]
-    return f" Not installed: {', '.join(missing)}." if missing else ""
-
-
-def _scores(
-    settings: Settings, outcomes: Outcomes, name: str, method: str
-) -> list[float | None]:
-    cells = _cells(settings, name, method)
-    return [outcomes[target].values.get("accuracy") for target in cells]
 
 
 def _rank_table(methods: list[str], means: np.ndarray) -> ReportTable:
@@ -163,9 +148,15 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
     for name in names:
         row: list[Any] = [name, _budget(settings, name)]
         for method in methods:
-            agreement = nogueira(_masks(settings, outcomes, name, method))
-            series[method].append(agreement)
             cells = _cells(settings, name, method)
+            # The features selected by each fold, as rows of a boolean matrix.
+            folds = [outcomes[target].values for target in cells]
+            supports = [fold["support"] for fold in folds if "support" in fold]
+            masks = np.zeros((len(supports), settings.n_features(name)), dtype=bool)
+            for mask, support in zip(masks, supports, strict=True):
+                mask[support] = True
+            agreement = nogueira(masks)
+            series[method].append(agreement)
             row.append(marked(outcomes, cells, rounded(agreement, 3)))
         rows.append(row)
     averages = [
@@ -184,18 +175,6 @@ def _stability_report(settings: Settings, outcomes: Outcomes) -> Report:
             "one ended at its limit, C was chosen among fewer values."
         ],
     )
-
-
-def _masks(
-    settings: Settings, outcomes: Outcomes, name: str, method: str
-) -> np.ndarray:
-    """The features selected by each fold, as rows of a boolean matrix."""
-    folds = [outcomes[target].values for target in _cells(settings, name, method)]
-    usable = [fold for fold in folds if "support" in fold]
-    masks = np.zeros((len(usable), settings.n_features(name)), dtype=bool)
-    for mask, fold in zip(masks, usable, strict=True):
-        mask[fold["support"]] = True
-    return masks
 
 
 STABILITY = Experiment(

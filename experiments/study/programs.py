@@ -8,40 +8,42 @@ from ..cells import Cell, Outcomes
 from ..charts import bars
 from ..datasets import LARGE
 from ..experiment import Experiment, Settings, marked, value
-from ..published import TABLE_3 as PRINTED_3
-from ..published import TABLE_4 as PRINTED_4
-from ..published import TABLE_5 as PRINTED_5
-from ..published import TABLE_6 as PRINTED_6
+from ..published import PUBLISHED
 from ..report import Chart, Report
 from ..statistics import mean, relative_gap, rounded
 from ..tables import ReportTable
-from . import instances
+from .instances import (
+    BUDGETS,
+    TableCells,
+    column_cell,
+    flat,
+    instances,
+    relaxed,
+    root,
+    scip_instances,
+    table_cells,
+)
 
 # --- Table 3: both under a time limit -------------------------------------------------
 
+PRINTED_3, PRINTED_4, PRINTED_5, PRINTED_6 = (PUBLISHED[k] for k in (3, 4, 5, 6))
+MODELS = ("BigMP", "CoP")
 
-MODELS = {"BigMP": instances.big_mp, "CoP": instances.co_p}
 
-
-def _limit_plan(settings: Settings) -> list[Cell]:
-    return [
-        make(settings, name, B)
-        for name, B in instances.scip_instances(settings)
-        for make in MODELS.values()
-    ]
+def _limit_cells(settings: Settings) -> TableCells:
+    return table_cells(settings, scip_instances(settings), MODELS)
 
 
 def _limit_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
-    for name, B in instances.scip_instances(settings):
+    for (name, B), cells in _limit_cells(settings).items():
         row: dict[str, Any] = {"data": name, "B": B}
-        for model, make in MODELS.items():
-            target = make(settings, name, B)
+        for model, target in cells.items():
             row[model] = value(outcomes, target, "objective")
             row[f"{model} paper"] = PRINTED_3.printed(name, B, f"{model} ObjFun")
             row[f"{model} gap"] = value(outcomes, target, "gap")
             row[f"{model} gap paper"] = PRINTED_3.printed(name, B, f"{model} MipGap")
-        row["M"] = value(outcomes, instances.big_mp(settings, name, B), "M")
+        row["M"] = value(outcomes, cells["BigMP"], "M")
         rows.append(row)
     title = (
         "Objectives and gaps of BigMP and CoP: SCIP, and Gurobi as published; C = 10"
@@ -63,49 +65,37 @@ TABLE_3 = Experiment(
     "Table 3: BigMP and CoP on the large data sets",
     "Both programs by SCIP under a time limit, objective and gap; the paper's limit is "
     "3600 s, its solver Gurobi.",
-    _limit_plan,
+    lambda settings: flat(_limit_cells(settings)),
     _limit_report,
     PRINTED_3.label,
-    tuple(MODELS),
+    MODELS,
 )
 
 
 # --- Table 5: kernel search as a start; Figure 2: gaps --------------------------------
 
-
-START_METHODS = {
-    "CoP": instances.co_p,
-    "H-KS": instances.h_ks,
-    "CoP*": instances.co_p_star,
-}
+START_METHODS = ("CoP", "H-KS", "CoP*")
 
 
-def _start_plan(settings: Settings) -> list[Cell]:
-    return [
-        make(settings, name, B)
-        for name, B in instances.scip_instances(settings)
-        for make in START_METHODS.values()
-    ]
-
-
-def _improvement(alone: Any, started: Any) -> float | None:
-    """Improvement of the objective by the start, in percent."""
-    if alone is None or started is None:
-        return None
-    return round(100.0 * (alone - started) / alone, 1)
+def _start_cells(settings: Settings) -> TableCells:
+    return table_cells(settings, scip_instances(settings), START_METHODS)
 
 
 def _start_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
-    for name, B in instances.scip_instances(settings):
+    for (name, B), cells in _start_cells(settings).items():
         row: dict[str, Any] = {"data": name, "B": B}
-        plain = {}
-        for method, make in START_METHODS.items():
-            target = make(settings, name, B)
-            plain[method] = outcomes[target].values.get("objective")
+        for method, target in cells.items():
             row[method] = value(outcomes, target, "objective")
             row[f"{method} paper"] = PRINTED_5.printed(name, B, method)
-        row["d_f"] = _improvement(plain["CoP"], plain["CoP*"])
+        alone, started = (
+            outcomes[cells[method]].values.get("objective")
+            for method in ("CoP", "CoP*")
+        )
+        if alone is None or started is None:
+            row["d_f"] = None
+        else:
+            row["d_f"] = round(100.0 * (alone - started) / alone, 1)
         row["d_f paper"] = PRINTED_5.printed(name, B, "d_f")
         rows.append(row)
     title = "Objectives, and the improvement d_f [%] of CoP* over CoP; C = 10"
@@ -122,47 +112,35 @@ TABLE_5 = Experiment(
     "table5",
     "Table 5: kernel search as a start for CoP",
     "CoP, H-KS, and CoP* (CoP from the solution of H-KS) with the improvement d_f.",
-    _start_plan,
+    lambda settings: flat(_start_cells(settings)),
     _start_report,
     PRINTED_5.label,
-    tuple(START_METHODS),
+    START_METHODS,
 )
 
 
+def _search_cells(settings: Settings, name: str, B: int) -> list[Cell]:
+    return [column_cell(settings, "H-KS", name, B), relaxed(settings, name, B)]
+
+
 def _gap_plan(settings: Settings) -> list[Cell]:
-    cells = [
-        instances.co_p(settings, name, B)
-        for name, B in instances.scip_instances(settings)
-    ]
-    for name, B in instances.instances(settings):
-        cells += [
-            instances.h_ks(settings, name, B),
-            instances.relaxed(settings, name, B),
-        ]
+    cells = flat(table_cells(settings, scip_instances(settings), ["CoP"]))
+    for pair in instances(settings):
+        cells += _search_cells(settings, *pair)
     return cells
-
-
-def _own_cells(settings: Settings, name: str) -> tuple[list[Cell], list[Cell]]:
-    """Cells for the two computed gaps of a data set."""
-    programs = [instances.co_p(settings, name, B) for B in instances.BUDGETS]
-    searches = [
-        make(settings, name, B)
-        for B in instances.BUDGETS
-        for make in (instances.h_ks, instances.relaxed)
-    ]
-    return programs, searches
 
 
 def _gaps(settings: Settings, outcomes: Outcomes, name: str) -> list[float | None]:
     """Mean gaps over B of one data set: two computed and the published ones."""
     ours: list[list[float]] = [[], []]
     paper: list[list[float]] = [[], []]
-    for B in instances.BUDGETS:
-        cop = outcomes.get(instances.co_p(settings, name, B))
+    for B in BUDGETS:
+        cop = outcomes.get(column_cell(settings, "CoP", name, B))
         if cop is not None:
             ours[0].append(cop.values.get("gap", 1.0))
-        search = outcomes[instances.h_ks(settings, name, B)].values
-        bound = outcomes[instances.relaxed(settings, name, B)].values.get("bound")
+        cells = _search_cells(settings, name, B)
+        search, relaxation = (outcomes[target].values for target in cells)
+        bound = relaxation.get("bound")
         if search.get("objective") is not None and bound is not None:
             ours[1].append(relative_gap(search["objective"], bound))
         paper[0].append(PRINTED_3.value(name, B, "CoP MipGap") or 0.0)
@@ -183,8 +161,10 @@ def _gap_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
     for name in names:
         row: list[Any] = [rounded(gap, 3) for gap in gaps[name]]
-        for k, cells in enumerate(_own_cells(settings, name)):
-            row[k] = marked(outcomes, cells, row[k])
+        programs = [column_cell(settings, "CoP", name, B) for B in BUDGETS]
+        searches = [c for B in BUDGETS for c in _search_cells(settings, name, B)]
+        row[0] = marked(outcomes, programs, row[0])
+        row[1] = marked(outcomes, searches, row[1])
         rows.append([name, *row])
     values = {
         title: [gaps[name][k] for name in names] for k, title in enumerate(series)
@@ -215,43 +195,31 @@ FIGURE_2 = Experiment(
 # --- Table 6: bounds at the root ------------------------------------------------------
 
 
-def _roots(settings: Settings, name: str, B: int) -> dict[str, Cell]:
-    """Cells of SCIP, for the budgets of the grid."""
-    if (name, B) not in instances.scip_instances(settings):
-        return {}
-    return {
-        model: instances.root(settings, name, B, model) for model in ("BigMP", "CoP")
-    }
-
-
-def _root_plan(settings: Settings) -> list[Cell]:
-    cells = []
-    for name, B in instances.instances(settings):
-        cells += [
-            instances.relaxed(settings, name, B),
-            instances.relaxed(settings, name, B, "SVM"),
-            *_roots(settings, name, B).values(),
-        ]
+def _root_cells(settings: Settings) -> TableCells:
+    """DSCoP and SVM, and the programs for the budgets of SCIP's grid."""
+    cells: TableCells = {}
+    for pair in instances(settings):
+        cells[pair] = {m: relaxed(settings, *pair, m) for m in ("DSCoP", "SVM")}
+        if pair in scip_instances(settings):
+            cells[pair] |= {model: root(settings, *pair, model) for model in MODELS}
     return cells
 
 
 def _root_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
-    for name, B in instances.instances(settings):
-        roots = _roots(settings, name, B)
-        ours = value(outcomes, instances.relaxed(settings, name, B), "bound")
+    for (name, B), cells in _root_cells(settings).items():
+        ours = value(outcomes, cells["DSCoP"], "bound")
         printed = PRINTED_6.value(name, B, "DSCoP")
         is_number = isinstance(ours, float) and printed
         row = {"data": name, "B": B, "DSCoP": ours}
         row["DSCoP paper"] = PRINTED_6.printed(name, B, "DSCoP")
         row["off %"] = round(100 * (ours / printed - 1), 2) if is_number else None
-        for model in ("BigMP", "CoP"):
-            target = roots.get(model)
+        for model in MODELS:
+            target = cells.get(model)
             row[model] = target and value(outcomes, target, "bound")
             row[f"{model} paper"] = PRINTED_6.printed(name, B, model)
-        svm = instances.relaxed(settings, name, B, "SVM")
-        row["SVM"] = value(outcomes, svm, "bound")
-        row["M"] = value(outcomes, roots["BigMP"], "M") if roots else None
+        row["SVM"] = value(outcomes, cells["SVM"], "bound")
+        row["M"] = value(outcomes, cells["BigMP"], "M") if "BigMP" in cells else None
         rows.append(row)
     return Report(
         [ReportTable.of("Bounds before branching, ours and published; C = 10", rows)],
@@ -268,7 +236,7 @@ TABLE_6 = Experiment(
     "table6",
     "Table 6: lower bounds at the root",
     "DSCoP by our kernel against the root bounds of BigMP and CoP by SCIP.",
-    _root_plan,
+    lambda settings: flat(_root_cells(settings)),
     _root_report,
     PRINTED_6.label,
     ("DSCoP", "BigMP", "CoP"),

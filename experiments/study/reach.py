@@ -22,39 +22,18 @@ ALL_C = (0.001, 0.01, 0.1, 1.0, 10.0)
 FOLDS, QUICK_FOLDS = 10, 3
 
 
-def tree_cell(name: str, C: float, seconds: float) -> Cell:
-    """The native tree on a large data set, as in ``benchmarks``.
-
-    Parameters
-    ----------
-    name : str
-        Of a data set.
-    C : float
-    seconds : float
-
-    Returns
-    -------
-    Cell
-    """
-    return cell("method", name, seconds, method="branch-and-bound", B=BUDGET, C=C)
-
-
-def _folds(settings: Settings, name: str, C: float) -> list[Cell]:
+def _reach_cells(settings: Settings, name: str, C: float) -> list[Cell]:
+    """A tree on all samples, and the folds."""
+    tree, accuracy = settings.limit("tree"), settings.limit("accuracy")
     folds = settings.pick(QUICK_FOLDS, FOLDS)
-    limit = settings.limit("accuracy")
+    same: dict[str, Any] = {"B": BUDGET, "C": C}
     return [
-        cell("fold", name, limit, model="fast", B=BUDGET, C=C, fold=k, folds=folds)
-        for k in range(folds)
+        cell("method", name, tree, method="branch-and-bound", **same),
+        *[
+            cell("fold", name, accuracy, model="fast", fold=k, folds=folds, **same)
+            for k in range(folds)
+        ],
     ]
-
-
-def _reach_plan(settings: Settings) -> list[Cell]:
-    cells = []
-    for name in settings.chosen(LARGE):
-        for C in ALL_C:
-            cells += [tree_cell(name, C, settings.limit("tree"))]
-            cells += _folds(settings, name, C)
-    return cells
 
 
 def _reach_report(settings: Settings, outcomes: Outcomes) -> Report:
@@ -64,9 +43,8 @@ def _reach_report(settings: Settings, outcomes: Outcomes) -> Report:
     for name in settings.chosen(LARGE):
         gaps[name], scores[name] = [], []
         for C in ALL_C:
-            target = tree_cell(name, C, settings.limit("tree"))
+            target, *cells = _reach_cells(settings, name, C)
             tree = outcomes[target].values
-            cells = _folds(settings, name, C)
             folds = numbers(outcomes, cells, "accuracy")
             gap = 100.0 * tree["gap"] if "gap" in tree else None
             gaps[name].append(np.nan if gap is None else gap)
@@ -112,7 +90,12 @@ REACH = Experiment(
     "reach",
     "Where proofs are within reach: gap and accuracy as C changes",
     f"Beyond the paper: our tree on the large data sets, B = {BUDGET}, C = 0.001..10.",
-    _reach_plan,
+    lambda settings: [
+        target
+        for name in settings.chosen(LARGE)
+        for C in ALL_C
+        for target in _reach_cells(settings, name, C)
+    ],
     _reach_report,
     columns=("tree", "accuracy"),
 )
@@ -155,22 +138,10 @@ FULL_SHAPES = (
 
 
 def _design_cells(settings: Settings, shape: Shape, method: str) -> list[Cell]:
-    seeds = settings.pick(QUICK_SEEDS, SEEDS)
-    limit = settings.limit(method)
+    params = {"method": method, "C": DESIGN_C, **shape._asdict()}
     return [
-        cell(
-            "design", "", limit, method=method, seed=seed, C=DESIGN_C, **shape._asdict()
-        )
-        for seed in range(seeds)
-    ]
-
-
-def _design_plan(settings: Settings) -> list[Cell]:
-    return [
-        target
-        for shape in settings.pick(QUICK_SHAPES, FULL_SHAPES)
-        for method in METHODS
-        for target in _design_cells(settings, shape, method)
+        cell("design", "", settings.limit(method), seed=seed, **params)
+        for seed in range(settings.pick(QUICK_SEEDS, SEEDS))
     ]
 
 
@@ -184,11 +155,9 @@ def _design_report(settings: Settings, outcomes: Outcomes) -> Report:
             share = mean(numbers(outcomes, cells, "recovered"))
             series[method].append(share)
             gap = mean(numbers(outcomes, cells, "gap"))
+            values = [outcomes[target].values for target in cells]
             excess = [
-                outcomes[target].values["objective"]
-                / outcomes[target].values["true objective"]
-                for target in cells
-                if "objective" in outcomes[target].values
+                v["objective"] / v["true objective"] for v in values if "objective" in v
             ]
             seconds = rounded(mean([outcomes[target].seconds for target in cells]), 1)
             rows.append(
@@ -221,7 +190,12 @@ DESIGNS = Experiment(
     "Synthetic data: are the true features found?",
     "Beyond the paper: the correlated Gaussian design with logistic labels (OKRidge, "
     "Liu et al.), and the hinge design of SubsetSelectionCIO's experiments.",
-    _design_plan,
+    lambda settings: [
+        target
+        for shape in settings.pick(QUICK_SHAPES, FULL_SHAPES)
+        for method in METHODS
+        for target in _design_cells(settings, shape, method)
+    ],
     _design_report,
     columns=METHODS,
 )

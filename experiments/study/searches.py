@@ -5,48 +5,48 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from ..cells import Cell, Outcomes
+from ..cells import Outcomes
 from ..experiment import Experiment, Settings, value
-from ..published import TABLE_4 as PRINTED_4
-from ..published import TABLE_7 as PRINTED_7
+from ..published import PUBLISHED
 from ..report import Report
 from ..statistics import numbers, rounded
 from ..tables import Marked, ReportTable
-from . import instances
+from .instances import (
+    TableCells,
+    flat,
+    instances,
+    scip_instances,
+    table_cells,
+    tree_instances,
+)
 
 # --- Table 4: H-LS and H-KS -----------------------------------------------------------
 
-
+PRINTED_4 = PUBLISHED[4]
 # Objectives this close are equal.
 EQUAL = 1e-5
-HEURISTICS = {
-    "H-LS": instances.h_ls,
-    "H-KS": instances.h_ks,
-    "swap": instances.swap,
-    "auto": instances.auto,
-}
+HEURISTICS = ("H-LS", "H-KS", "swap", "auto")
 
 
-def _heuristic_plan(settings: Settings) -> list[Cell]:
-    return [
-        make(settings, name, B)
-        for name, B in instances.instances(settings)
-        for make in HEURISTICS.values()
-    ]
+def _heuristic_cells(settings: Settings) -> TableCells:
+    return table_cells(settings, instances(settings), HEURISTICS)
 
 
 def _heuristic_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
-    for name, B in instances.instances(settings):
+    for (name, B), cells in _heuristic_cells(settings).items():
         row: dict[str, Any] = {"data": name, "B": B}
-        for method, make in HEURISTICS.items():
-            target = make(settings, name, B)
+        for method, target in cells.items():
             row[method] = value(outcomes, target, "objective")
-            row[f"{method} s"] = _seconds(outcomes, target)
+            seconds = value(outcomes, target, "seconds")
+            if isinstance(seconds, Marked):
+                row[f"{method} s"] = Marked(rounded(seconds.value, 1))
+            else:
+                row[f"{method} s"] = rounded(seconds, 1)
             if f"{method} ObjFun" in PRINTED_4.columns:
                 row[f"{method} paper"] = PRINTED_4.printed(name, B, f"{method} ObjFun")
                 row[f"{method} paper s"] = PRINTED_4.printed(name, B, f"{method} Time")
-        kernel = outcomes[instances.h_ks(settings, name, B)].values
+        kernel = outcomes[cells["H-KS"]].values
         row["H-KS subproblems solved"] = (
             f"{kernel['subproblems solved']}/{kernel['subproblems']}"
             if "subproblems" in kernel
@@ -57,22 +57,15 @@ def _heuristic_report(settings: Settings, outcomes: Outcomes) -> Report:
     return Report([ReportTable.of(title, rows)], notes=[_tally(settings, outcomes)])
 
 
-def _seconds(outcomes: Outcomes, target: Cell) -> object:
-    entry = value(outcomes, target, "seconds")
-    if isinstance(entry, Marked):
-        return Marked(entry.value and round(entry.value, 1))
-    return round(entry, 1) if isinstance(entry, float) else entry
-
-
 def _tally(settings: Settings, outcomes: Outcomes) -> str:
     """The numbers of rows as good as the paper's, and as H-KS."""
     same = dict.fromkeys(("H-LS", "H-KS"), 0)
     wins = dict.fromkeys(("swap", "auto"), 0)
-    pairs = instances.instances(settings)
-    for name, B in pairs:
+    table = _heuristic_cells(settings)
+    for (name, B), cells in table.items():
         objectives = {
-            method: outcomes[make(settings, name, B)].values.get("objective", inf)
-            for method, make in HEURISTICS.items()
+            method: outcomes[target].values.get("objective", inf)
+            for method, target in cells.items()
         }
         for method in same:
             column = f"{method} ObjFun"
@@ -82,7 +75,7 @@ def _tally(settings: Settings, outcomes: Outcomes) -> str:
         for method in wins:
             wins[method] += objectives[method] <= objectives["H-KS"] * (1 + EQUAL)
     return (
-        f"Of {len(pairs)} rows, ours is as good as the printed objective or better on "
+        f"Of {len(table)} rows, ours is as good as the printed objective or better on "
         f"{same['H-LS']} for H-LS and {same['H-KS']} for H-KS; swap is as good as our "
         f"H-KS on {wins['swap']}, auto on {wins['auto']}. Only madelon is known to "
         "be the paper's data; its times are of Gurobi on an Apple M1."
@@ -94,47 +87,31 @@ TABLE_4 = Experiment(
     "Table 4: the heuristics H-LS and H-KS on the large data sets",
     "H-LS and H-KS with native subproblems beside our swap and auto; the paper's limit "
     "is 600 s.",
-    _heuristic_plan,
+    lambda settings: flat(_heuristic_cells(settings)),
     _heuristic_report,
     PRINTED_4.label,
-    tuple(HEURISTICS),
+    HEURISTICS,
 )
 
 
 # --- Table 7: CoP* and Exact KS -------------------------------------------------------
 
-
-PAPER_COLUMNS = {"": "ObjFun", " s": "Time", " gap": "MipGap"}
-EXACT = {
-    "CoP*": instances.co_p_star,
-    "Exact KS": instances.exact_ks,
-    "tree": instances.tree,
-}
+PRINTED_7 = PUBLISHED[7]
+EXACT = ("CoP*", "Exact KS", "tree")
 
 
-def _exact_plan(settings: Settings) -> list[Cell]:
-    return [
-        target
-        for name, B in instances.tree_instances(settings)
-        for target in _exact_cells(settings, name, B).values()
-    ]
-
-
-def _exact_cells(settings: Settings, name: str, B: int) -> dict[str, Cell]:
+def _exact_cells(settings: Settings) -> TableCells:
     """One cell for each method; SCIP if the grid has it."""
-    with_scip = (name, B) in instances.scip_instances(settings)
-    return {
-        method: make(settings, name, B)
-        for method, make in EXACT.items()
-        if with_scip or method != "CoP*"
-    }
+    table = table_cells(settings, tree_instances(settings), EXACT)
+    for pair in table.keys() - scip_instances(settings):
+        del table[pair]["CoP*"]
+    return table
 
 
 def _exact_report(settings: Settings, outcomes: Outcomes) -> Report:
     rows = []
-    for name, B in instances.tree_instances(settings):
+    for (name, B), cells in _exact_cells(settings).items():
         row: dict[str, Any] = {"data": name, "B": B}
-        cells = _exact_cells(settings, name, B)
         for method in EXACT:
             target = cells.get(method)
             values = {} if target is None else outcomes[target].values
@@ -156,21 +133,20 @@ def _exact_report(settings: Settings, outcomes: Outcomes) -> Report:
         notes=[
             "Gaps of Exact KS and of our tree are between the objective and a lower "
             "bound that is recomputed from dual points. "
-            + below_published(settings, outcomes)
+            + _below_published(settings, outcomes)
         ],
     )
 
 
-def below_published(settings: Settings, outcomes: Outcomes) -> str:
+def _below_published(settings: Settings, outcomes: Outcomes) -> str:
     """A sentence on objectives below those that are published with gap 0."""
     lower = []
-    for name, B in instances.tree_instances(settings):
+    for (name, B), cells in _exact_cells(settings).items():
         printed = PRINTED_7.value(name, B, "Exact KS ObjFun")
         is_closed = PRINTED_7.value(name, B, "Exact KS MipGap") == 0
         if printed is None or not is_closed:
             continue
-        cells = _exact_cells(settings, name, B).values()
-        objectives = numbers(outcomes, cells, "objective")
+        objectives = numbers(outcomes, cells.values(), "objective")
         best = min(objectives, default=printed)
         if best < printed - PRINTED_7.half_unit(name, B, "Exact KS ObjFun"):
             lower.append(f"{name} B={B} ({best:.4g}, printed {printed:g})")
@@ -188,8 +164,8 @@ TABLE_7 = Experiment(
     "Table 7: CoP* against Exact KS",
     "CoP from the solution of H-KS by SCIP, the exact procedure with native "
     "subproblems, and our branch and bound; the paper's limit is 3600 s.",
-    _exact_plan,
+    lambda settings: flat(_exact_cells(settings)),
     _exact_report,
     PRINTED_7.label,
-    tuple(EXACT),
+    EXACT,
 )

@@ -13,7 +13,7 @@ from ..experiment import Experiment, Settings
 from ..report import Chart, Report
 from ..statistics import mean, rounded
 from ..tables import Marked, ReportTable
-from . import instances
+from .instances import start_cell
 
 # --- Tables 1 and 2: the data ---------------------------------------------------------
 
@@ -97,7 +97,7 @@ def _time_cells(settings: Settings, name: str, column: str) -> list[Cell]:
                     "method", name, limit, method="branch-and-bound", B=B, C=C
                 )
             else:
-                needs = (instances.known(name, B, C),) if column == "BigMP" else ()
+                needs = (start_cell(name, B, C),) if column == "BigMP" else ()
                 target = cell("program", name, limit, needs, model=column, B=B, C=C)
             cells.append(target)
     return cells

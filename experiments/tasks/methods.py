@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from frugalsvm import (Problem, Result, Status, relax)
-from frugalsvm.paper.models import (Model, big_m, bigmp, cop)
-from frugalsvm.paper.solvers import (ModelSolution, SolveStatus)
+from frugalsvm import Problem, Result, Status, relax
+from frugalsvm.paper.models import Model, big_m, bigmp, cop
+from frugalsvm.paper.solvers import ModelSolution, SolveStatus
 from frugalsvm.solving.options import SolveOptions
 from frugalsvm.solving.solver import run_or_raise
 
@@ -35,19 +35,17 @@ def solved(
     n_jobs: int = 1,
 ) -> Result:
     """A run with seed 0; Ctrl-C is raised, since partial cells are useless."""
-    # Unlike solve, it raises Ctrl-C whenever it comes.
-    return run_or_raise(
-        problem,
-        SolveOptions(
-            method=method,
-            effort=effort,
-            gap_tol=GAP_TOL,
-            time_limit=limit,
-            method_options=options,
-            n_jobs=n_jobs,
-            random_state=0,
-        ),
+    request = SolveOptions(
+        method=method,
+        effort=effort,
+        gap_tol=GAP_TOL,
+        time_limit=limit,
+        method_options=options,
+        n_jobs=n_jobs,
+        random_state=0,
     )
+    # Unlike solve, it raises Ctrl-C whenever it comes.
+    return run_or_raise(problem, request)
 
 
 def method(
@@ -70,7 +68,7 @@ def method(
 
 def described(result: Result) -> dict[str, Any]:
     """The values of a result used in tables."""
-    counters = result.counters
+    counts = ("nodes", "subproblems", "subproblems solved", "semi-relaxations")
     return {
         "objective": float(result.objective),
         "bound": float(result.lower_bound),
@@ -80,10 +78,7 @@ def described(result: Result) -> dict[str, Any]:
         "support": [int(j) for j in result.selected],
         "coef": [float(w) for w in result.coef[result.selected]],
         "intercept": float(result.intercept),
-        "nodes": int(counters.get("nodes", 0)),
-        "subproblems": int(counters.get("subproblems", 0)),
-        "subproblems solved": int(counters.get("subproblems solved", 0)),
-        "semi-relaxations": int(counters.get("semi-relaxations", 0)),
+        **{name: int(result.counters.get(name, 0)) for name in counts},
         "capped": result.status is Status.TIME_LIMIT,
     }
 
@@ -116,10 +111,6 @@ def facts(data: DataSet) -> dict[str, Any]:
 
 # --- programs -------------------------------------------------------------------------
 
-SOLVER = "scip"
-# Accuracy of the SVM on the features selected by SCIP.
-REFIT_TOL = 1e-8
-
 
 def program(
     data: DataSet,
@@ -129,20 +120,16 @@ def program(
     B: int,
     C: float,
     needs: list[dict[str, Any]] | None = None,
-    solver: str = SOLVER,
 ) -> dict[str, Any]:
     """BigMP, CoP or CoP* under a time limit.
 
     BigMP needs the values of a cell with a known solution, whose objective determines M
-    (see :func:`valid_m`); CoP* those of its initial solution. Neither M nor the start
-    is part of the time.
+    (by the tight bound problems, as far as dual points prove it); CoP* those of its
+    initial solution. Neither M nor the start is part of the time.
     """
     problem = data.problem(B, C)
-    built, start, M = _build(problem, model, needs or [])
-    solution = built.solve(solver, time_limit=limit, tolerance=GAP_TOL, start=start)
-    _raise_if_interrupted(solution)
-    objective = _refitted(problem, solution, B)
-    bound = float(solution.bound) if np.isfinite(solution.bound) else None
+    solution, M = _solved(problem, model, needs, time_limit=limit)
+    objective, bound = _refitted(problem, solution, B), _finite(solution.bound)
     gap = 1.0 if objective is None or bound is None else relative_gap(objective, bound)
     return {
         "objective": objective,
@@ -163,43 +150,42 @@ def root_bound(
     B: int,
     C: float,
     needs: list[dict[str, Any]] | None = None,
-    solver: str = SOLVER,
 ) -> dict[str, Any]:
     """The bound of the root node of BigMP or CoP."""
-    built, _, M = _build(data.problem(B, C), model, needs or [])
-    solution = built.solve(solver, time_limit=limit, tolerance=GAP_TOL, node_limit=1)
-    _raise_if_interrupted(solution)
+    options = {"time_limit": limit, "node_limit": 1}
+    solution, M = _solved(data.problem(B, C), model, needs, **options)
     return {
-        "bound": float(solution.bound) if np.isfinite(solution.bound) else None,
+        "bound": _finite(solution.bound),
         "seconds": solution.seconds,
         "M": M,
         "capped": solution.status is SolveStatus.TIME_LIMIT,
     }
 
 
-def valid_m(problem: Problem, objective: float) -> float:
-    """M by the tight bound problems, as far as dual points prove it."""
-    return big_m(problem, objective, max_programs=0)
-
-
-def _build(
-    problem: Problem, model: str, needs: list[dict[str, Any]]
-) -> tuple[Model, dict[str, np.ndarray] | None, float | None]:
-    """The program, a start for it, and its M."""
+def _solved(
+    problem: Problem, model: str, needs: list[dict[str, Any]] | None, **options: Any
+) -> tuple[ModelSolution, float | None]:
+    """SCIP's solution of a program, from a start for CoP*, and M of BigMP."""
+    M = start = None
     if model == "BigMP":
-        M = valid_m(problem, needs[0]["objective"])
-        return bigmp(problem, M), None, M
-    built = cop(problem)
-    if model == "CoP":
-        return built, None, None
-    coef = np.zeros(problem.n_features)
-    coef[needs[0]["support"]] = needs[0]["coef"]
-    return built, built.start_from(coef, needs[0]["intercept"]), None
-
-
-def _raise_if_interrupted(solution: ModelSolution) -> None:
+        assert needs
+        M = big_m(problem, needs[0]["objective"], max_programs=0)
+        program: Model = bigmp(problem, M)
+    else:
+        program = cop(problem)
+    if model == "CoP*":
+        assert needs
+        coef = np.zeros(problem.n_features)
+        coef[needs[0]["support"]] = needs[0]["coef"]
+        start = program.start_from(coef, needs[0]["intercept"])
+    solution = program.solve("scip", tolerance=GAP_TOL, start=start, **options)
     if solution.status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
+    return solution, M
+
+
+def _finite(bound: float) -> float | None:
+    return float(bound) if np.isfinite(bound) else None
 
 
 def _refitted(problem: Problem, solution: ModelSolution, B: int) -> float | None:
@@ -209,4 +195,4 @@ def _refitted(problem: Problem, solution: ModelSolution, B: int) -> float | None
         return None
     largest = np.argsort(-np.abs(w), kind="stable")[:B]
     support = np.sort(largest[w[largest] != 0.0])
-    return float(problem.engine.solve_svm(support, tol=REFIT_TOL).primal)
+    return float(problem.engine.solve_svm(support, tol=1e-8).primal)

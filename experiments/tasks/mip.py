@@ -34,12 +34,12 @@ class Claim(NamedTuple):
 
 def installed_solvers() -> dict[str, Callable[..., Claim]]:
     """Those of SCIP and COPT that are importable."""
-    solvers = {"SCIP": ("pyscipopt", scip), "COPT": ("coptpy", copt)}
-    return {
-        name: solver
-        for name, (package, solver) in solvers.items()
-        if importlib.util.find_spec(package)
-    }
+    solvers: dict[str, Callable[..., Claim]] = {}
+    if importlib.util.find_spec("pyscipopt"):
+        solvers["SCIP"] = scip
+    if importlib.util.find_spec("coptpy"):
+        solvers["COPT"] = copt
+    return solvers
 
 
 def scip(
@@ -71,13 +71,8 @@ def scip(
     model.setParam("timing/clocktype", 1)
     model.setParam("limits/time", seconds)
     model.setParam("limits/gap", gap)
-    w = [
-        [
-            model.addVar(lb=0.0 if s > 0 else None, ub=0.0 if s < 0 else None)
-            for s in signs
-        ]
-        for _ in labels
-    ]
+    ranges = [(0.0 if s > 0 else None, 0.0 if s < 0 else None) for s in signs]
+    w = [[model.addVar(lb=lb, ub=ub) for lb, ub in ranges] for _ in labels]
     t = [model.addVar(lb=0.0) for _ in members]
     z = [model.addVar(vtype="B") for _ in members]
     xi = [model.addVar(lb=0.0) for _ in range(labels.size)]

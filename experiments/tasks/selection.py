@@ -26,10 +26,6 @@ from .validation import fold_parts, scaled_parts, stratified_splits
 
 # Penalties of l1 methods, as multiples of the smallest that selects a feature.
 L1_STEPS = np.logspace(0.01, 3.0, 40)
-# Number of folds for forward selection.
-FORWARD_FOLDS = 3
-# Recursive elimination drops a tenth at a time above this number of features.
-MANY_FEATURES = 100
 
 #: From training data, B and C to the features selected.
 Selector = Callable[[np.ndarray, np.ndarray, int, float], np.ndarray]
@@ -45,24 +41,28 @@ def _frugal(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
     return solved(problem, "auto", None, effort="fast").selected
 
 
-def _rfe(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
-    step = 0.1 if X.shape[1] > MANY_FEATURES else 1
-    selector = RFE(_svm(C), n_features_to_select=B, step=step).fit(X, y)
-    return np.flatnonzero(selector.support_)
+def eliminate(
+    model: Any, X: np.ndarray, y: np.ndarray, B: int, **options: Any
+) -> np.ndarray:
+    """Recursive elimination, of many features a tenth at a time."""
+    selector = RFE(model, n_features_to_select=B, step=0.1 if X.shape[1] > 100 else 1)
+    return np.flatnonzero(selector.fit(X, y, **options).support_)
 
 
-def _forward(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
+def select_forward(
+    model: Any, X: np.ndarray, y: np.ndarray, B: int, **options: Any
+) -> np.ndarray:
+    """Forward selection by cross-validation."""
     if X.shape[1] <= B:
         return np.arange(X.shape[1])
-    selector = SequentialFeatureSelector(
-        _svm(C), n_features_to_select=B, cv=FORWARD_FOLDS
-    )
+    selector = SequentialFeatureSelector(model, n_features_to_select=B, **options)
     return np.flatnonzero(selector.fit(X, y).support_)
 
 
-def _k_best(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
+def select_k_best(X: np.ndarray, y: np.ndarray, B: int) -> np.ndarray:
+    """The features that differ most between the classes, one by one."""
     k = min(B, X.shape[1])
-    return np.flatnonzero(SelectKBest(k=k).fit(X, y).get_support())
+    return SelectKBest(k=k).fit(X, y).get_support(indices=True)
 
 
 def _l1_path(make: Callable[[float], Any], loss: str) -> Selector:
@@ -80,12 +80,16 @@ def _l1_path(make: Callable[[float], Any], loss: str) -> Selector:
     return select
 
 
-def _abess(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
+def abess_features(
+    X: np.ndarray, y: np.ndarray, B: int, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Best subset of a logistic regression; abess refuses constant features."""
     from abess import LogisticRegression as Abess
 
-    size = min(B, X.shape[1])
-    model = Abess(support_size=[size]).fit(X, (y > 0).astype(int))
-    return np.flatnonzero(np.ravel(model.coef_))
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    model = Abess(support_size=[min(B, varying.size)])
+    model.fit(X[:, varying], (y > 0).astype(int), sample_weight=weight)
+    return varying[np.flatnonzero(np.ravel(model.coef_))]
 
 
 def _faster_risk(X: np.ndarray, y: np.ndarray, B: int, C: float) -> np.ndarray:
@@ -111,12 +115,12 @@ def _l1_logistic(weight: float) -> LogisticRegression:
 #: Selection methods by name.
 SELECTORS: dict[str, Selector] = {
     "frugalsvm": _frugal,
-    "RFE": _rfe,
-    "forward": _forward,
-    "SelectKBest": _k_best,
+    "RFE": lambda X, y, B, C: eliminate(_svm(C), X, y, B),
+    "forward": lambda X, y, B, C: select_forward(_svm(C), X, y, B, cv=3),
+    "SelectKBest": lambda X, y, B, C: select_k_best(X, y, B),
     "L1 LinearSVC": _l1_path(_l1_svm, "squared_hinge"),
     "L1 logistic": _l1_path(_l1_logistic, "log"),
-    "abess": _abess,
+    "abess": lambda X, y, B, C: abess_features(X, y, B),
     "FasterRisk": _faster_risk,
 }
 # Methods whose final model is a logistic regression.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from frugalsvm import (Problem, Status)
+from frugalsvm import Problem, Status
 
 from ..datasets import DataSet
 from .methods import solved

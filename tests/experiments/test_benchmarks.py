@@ -67,17 +67,17 @@ def test_a_cell_of_a_benchmark(name, settings):
     assert not {"seconds", "threads"} & set(dict(first.params)) - set(options)
 
 
-BENCHMARKS = [one for one in EXPERIMENTS.values() if one.rows]
+BENCHMARKS = [member for member in EXPERIMENTS.values() if member.rows]
 
 
-@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda one: one.name)
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda member: member.name)
 def test_plans_name_tasks_and_have_no_duplicates(benchmark):
     for quick in (True, False):
         cells = benchmark.plan(Settings(quick))
         assert cells
-        assert {one.task for one in cells} <= set(benchmark.tasks)
+        assert {member.task for member in cells} <= set(benchmark.tasks)
         assert len(set(cells)) == len(cells)
-        assert all(one.limit is None for one in cells)
+        assert all(member.limit is None for member in cells)
 
 
 def test_rows_have_the_data_set_first_and_no_options():

@@ -22,22 +22,22 @@ def problem():
 @pytest.fixture
 def pairs(problem):
     """A support and a better one."""
-    found = [[0, 1], [2, 3], [4, 5]]
-    found.sort(key=lambda pair: -objective_of(problem, pair))
-    return found[0], found[-1]
+    supports = [[0, 1], [2, 3], [4, 5]]
+    supports.sort(key=lambda pair: -objective_of(problem, pair))
+    return supports[0], supports[-1]
 
 
-def offer(known, problem, support):
-    return known.offer(problem, NAME, C, BUDGET, np.array(support))
+def offer(best, problem, support):
+    return best.offer(problem, NAME, C, BUDGET, np.array(support))
 
 
 def test_only_improvements_are_kept(tmp_path, problem, pairs):
     worse, better = pairs
-    known = BestKnown(tmp_path / "known.json")
-    assert known.objective(problem, NAME, C, BUDGET) == np.inf
-    assert offer(known, problem, better)
-    assert not offer(known, problem, worse)
-    assert not offer(known, problem, [0, 1, 2])
+    best = BestKnown(tmp_path / "known.json")
+    assert best.objective(problem, NAME, C, BUDGET) == np.inf
+    assert offer(best, problem, better)
+    assert not offer(best, problem, worse)
+    assert not offer(best, problem, [0, 1, 2])
     again = BestKnown(tmp_path / "known.json")
     assert again.support(NAME, C, BUDGET) == better
     assert again.objective(problem, NAME, C, BUDGET) == pytest.approx(
@@ -49,10 +49,10 @@ def test_only_improvements_are_kept(tmp_path, problem, pairs):
 def test_two_processes_lose_no_results(tmp_path, problem, pairs, better_first):
     worse, better = pairs
     first, second = (BestKnown(tmp_path / "known.json") for _ in range(2))
-    for known, support in zip(
+    for best, support in zip(
         (first, second), (better, worse) if better_first else pairs, strict=True
     ):
-        assert offer(known, problem, support)
+        assert offer(best, problem, support)
     first.note(KEY, "swap", 10.04)
     second.note(KEY, "exact", 3.0)
     entry = json.loads((tmp_path / "known.json").read_text())[KEY]
@@ -63,10 +63,10 @@ def test_two_processes_lose_no_results(tmp_path, problem, pairs, better_first):
 
 def test_searched_supports_are_kept_with_a_better_one(tmp_path, problem, pairs):
     worse, better = pairs
-    known = BestKnown(tmp_path / "known.json")
-    offer(known, problem, worse)
-    assert not known.is_searched(KEY, "swap")
-    known.note(KEY, "swap", 10.0)
-    assert offer(known, problem, better)
+    best = BestKnown(tmp_path / "known.json")
+    offer(best, problem, worse)
+    assert not best.is_searched(KEY, "swap")
+    best.note(KEY, "swap", 10.0)
+    assert offer(best, problem, better)
     assert BestKnown(tmp_path / "known.json").is_searched(KEY, "swap")
-    assert not known.is_searched(KEY, "exact")
+    assert not best.is_searched(KEY, "exact")

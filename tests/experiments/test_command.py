@@ -26,19 +26,19 @@ SMALL_SETS = ["cleveland"]
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def out(tmp_path_factory):
     """One store for all, because studies share cells."""
     return tmp_path_factory.mktemp("out")
 
 
-def command(folder, place, *more):
+def command(folder, out, *more):
     return [
         *more,
         "--quick",
         "--data",
         str(folder),
         "--out",
-        str(place),
+        str(out),
         "--limit",
         "1",
     ]
@@ -52,18 +52,18 @@ def small_designs(monkeypatch):
 
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.usefixtures("small_designs")
-def test_an_experiment_on_miniature_data(name, folder, place, capsys):
+def test_an_experiment_on_miniature_data(name, folder, out, capsys):
     sets = SMALL_SETS if name in ("peers", "stability") else SETS
-    assert run(command(folder, place, name, "--sets", *sets)) == 0
+    assert run(command(folder, out, name, "--sets", *sets)) == 0
     shown = capsys.readouterr()
     assert STUDIES[name].title in shown.out
     assert "failed" not in shown.out
-    with (place / f"{name}.csv").open(newline="") as file:
+    with (out / f"{name}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows
-    assert (place / "index.html").read_text().count("<table>") >= 1
+    assert (out / "index.html").read_text().count("<table>") >= 1
     # Again: everything is in the store.
-    assert run(command(folder, place, name, "--sets", *sets)) == 0
+    assert run(command(folder, out, name, "--sets", *sets)) == 0
     again = capsys.readouterr()
     assert again.out == shown.out
     assert "left" not in again.err
@@ -127,8 +127,8 @@ def test_the_full_grid_is_larger(study):
     quick, full = (study.plan(Settings(quick)) for quick in (True, False))
     assert 0 < len(quick) <= len(full)
     assert most_seconds(quick) <= most_seconds(full)
-    for one in full:
-        assert one.limit in (None, 20.0, 60.0)
+    for target in full:
+        assert target.limit in (None, 20.0, 60.0)
 
 
 def test_the_list(capsys):
@@ -174,8 +174,8 @@ def test_missing_data_files(tmp_path, empty_cache, capsys):
 @pytest.mark.parametrize("part", ["start", "middle", "words"])
 def test_data_that_are_damaged(part, folder, tmp_path, capsys):
     whole = (folder / "wbc.csv.gz").read_bytes()
-    words = gzip.compress(b"x0,target\nhello,1\n")
-    contents = {"start": b"no gzip", "middle": whole[:200], "words": words}
+    text = gzip.compress(b"x0,target\nhello,1\n")
+    contents = {"start": b"no gzip", "middle": whole[:200], "words": text}
     (tmp_path / "wbc.csv.gz").write_bytes(contents[part])
     assert run(command(tmp_path, tmp_path, "table1", "--sets", "wbc")) == 1
     assert "wbc cannot be read" in capsys.readouterr().err
@@ -203,9 +203,9 @@ def test_a_run_as_json_and_a_quiet_one(folder, tmp_path, capsys):
     assert run([*arguments, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert run([*arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["failed"] == 0
-    [table] = found["experiments"]["table1"]["tables"]
+    content = json.loads(capsys.readouterr().out)
+    assert content["failed"] == 0
+    [table] = content["experiments"]["table1"]["tables"]
     with (tmp_path / "table1.csv").open(newline="") as file:
         assert table["rows"] == list(csv.DictReader(file))
     assert run(["list", "--json"]) == 0
@@ -282,10 +282,10 @@ def test_ctrl_c_leaves_a_clean_store(folder, tmp_path):
     store = tmp_path / "cells.sqlite"
     process = started([*arguments, "--jobs", "2"], store)
     process.send_signal(signal.SIGINT)
-    _, words = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "to resume from there" in words
-    assert "Traceback" not in words
+    assert "to resume from there" in errors
+    assert "Traceback" not in errors
     with sqlite3.connect(store) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert not list(tmp_path.glob("*-journal"))

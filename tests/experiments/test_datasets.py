@@ -18,7 +18,7 @@ DATA = os.environ.get("FRUGALSVM_DATA")
 
 
 @pytest.fixture(autouse=True)
-def places(monkeypatch, tmp_path, empty_cache):
+def home(monkeypatch, tmp_path, empty_cache):
     """An empty folder and an empty cache."""
     monkeypatch.setenv("FRUGALSVM_DATA", str(tmp_path / "data"))
     monkeypatch.setattr("time.sleep", lambda seconds: None)
@@ -48,8 +48,8 @@ class Server:
         return reply
 
 
-def openml_table(data_id, columns, labels, words):
-    """A set as OpenML has it; ``columns`` are lists of numbers, words or None."""
+def openml_table(data_id, columns, labels, classes):
+    """A set as OpenML has it; ``columns`` are lists of numbers, texts or None."""
     names = [f"V{j + 1}" for j in range(len(columns))]
     nominal = [any(isinstance(v, str) for v in column) for column in columns]
     lines = ["@RELATION test"]
@@ -57,7 +57,7 @@ def openml_table(data_id, columns, labels, words):
         # Not in the order of their indices, which is allowed.
         kinds = ",".join(reversed(column)) if is_nominal else ""
         lines.append(f"@ATTRIBUTE {name} " + (f"{{{kinds}}}" if is_nominal else "REAL"))
-    lines += [f"@ATTRIBUTE Class {{{','.join(words)}}}", "@DATA"]
+    lines += [f"@ATTRIBUTE Class {{{','.join(classes)}}}", "@DATA"]
     for row in zip(*columns, labels, strict=True):
         lines.append(",".join("?" if v is None else str(v) for v in row))
     arff = "\n".join(lines) + "\n"
@@ -123,7 +123,7 @@ X6 = np.array([[1.5, 2.0], [3.0, 4.0], [5.0, 6.0], [0.1, 8.0]])
 Y6 = np.array([-1.0, 1.0, 1.0, -1.0])
 
 
-def test_a_download_is_converted_and_cached(monkeypatch, places):
+def test_a_download_is_converted_and_cached(monkeypatch, home):
     """A constant column, a row with a missing value and surplus rows are dropped."""
     columns = [
         [1.5, 3.0, None, 5.0, 0.1, 9.0],
@@ -140,7 +140,7 @@ def test_a_download_is_converted_and_cached(monkeypatch, places):
     np.testing.assert_array_equal(first.X, X6)
     np.testing.assert_array_equal(first.y, Y6)
     assert first.names == ["V1", "V3"]
-    assert (places / "cache/frugalsvm/tiny.csv.gz").is_file()
+    assert (home / "cache/frugalsvm/tiny.csv.gz").is_file()
     n_asked = len(server.asked)
     again = datasets.load("tiny")
     np.testing.assert_array_equal(again.X, X6)
@@ -158,28 +158,28 @@ def test_parts_are_joined_and_columns_with_missing_values_dropped(monkeypatch):
     parts = (OpenMLPart(1, ("2", "10")), OpenMLPart(2, drop_missing="columns"))
     catalogued(monkeypatch, X6, Y6, parts)
     serve(monkeypatch, {1: first, 2: second})
-    found = datasets.load("tiny")
-    np.testing.assert_array_equal(found.X, X6)
-    np.testing.assert_array_equal(found.y, Y6)
-    assert found.names == ["1_V1", "2_V2"]
+    table = datasets.load("tiny")
+    np.testing.assert_array_equal(table.X, X6)
+    np.testing.assert_array_equal(table.y, Y6)
+    assert table.names == ["1_V1", "2_V2"]
 
 
 @pytest.mark.parametrize(
-    ("columns", "labels", "words"),
+    ("columns", "labels", "message"),
     [
         ([[1.5, 3, 5], [2, 4, 6]], "bgg", r"shape \(3, 2\) instead of \(4, 2\)"),
         ([[1.5, 3, 5, 0.1], [2, 4, 6, 8]], "bbgb", "class counts"),
         ([[1.5, 3, 5, 0.1], [2, 4, 6, 8.1]], "bggb", "SHA-256"),
     ],
 )
-def test_another_table_is_not_accepted(monkeypatch, places, columns, labels, words):
+def test_another_table_is_not_accepted(monkeypatch, home, columns, labels, message):
     catalogued(monkeypatch, X6, Y6, (OpenMLPart(7, ("g",)),))
     serve(monkeypatch, {7: openml_table(7, columns, list(labels), ["b", "g"])})
     with pytest.raises(
-        DatasetNotFound, match=f"table on OpenML differs from ours: {words}"
+        DatasetNotFound, match=f"table on OpenML differs from ours: {message}"
     ):
         datasets.load("tiny")
-    assert not (places / "cache").exists()
+    assert not (home / "cache").exists()
 
 
 def test_a_damaged_download_is_not_accepted(monkeypatch):
@@ -191,7 +191,7 @@ def test_a_damaged_download_is_not_accepted(monkeypatch):
         datasets.load("tiny")
 
 
-def test_offline_the_message_says_which_file_is_expected_where(monkeypatch, places):
+def test_offline_the_message_says_which_file_is_expected_where(monkeypatch, home):
     def unreachable(*_, **__):
         raise URLError("no route to host")
 
@@ -199,17 +199,17 @@ def test_offline_the_message_says_which_file_is_expected_where(monkeypatch, plac
     with pytest.raises(DatasetNotFound) as caught:
         datasets.load("ionosphere")
     message = str(caught.value)
-    for words in (
+    for text in (
         "no route to host",
-        f"ionosphere.csv.gz in {places / 'data'}",
-        str(places / "cache" / "frugalsvm"),
+        f"ionosphere.csv.gz in {home / 'data'}",
+        str(home / "cache" / "frugalsvm"),
         "FRUGALSVM_DATA",
         "351 rows",
         "33 columns",
         "126 rows",
         "UCI Ionosphere",
     ):
-        assert words in message
+        assert text in message
 
 
 @pytest.mark.parametrize(
@@ -227,35 +227,35 @@ def test_downloads_can_be_declined(monkeypatch):
     assert server.asked == []
 
 
-def test_a_file_of_the_user_comes_first(monkeypatch, places):
+def test_a_file_of_the_user_comes_first(monkeypatch, home):
     catalogued(monkeypatch, X6, Y6, ())
     table = LabelledTable(X6, Y6, ["a, b", "c"])
     write_table(
-        places / "cache/frugalsvm/tiny.csv.gz", LabelledTable(2 * X6, Y6, ["x", "y"])
+        home / "cache/frugalsvm/tiny.csv.gz", LabelledTable(2 * X6, Y6, ["x", "y"])
     )
     with pytest.warns(UserWarning, match="not the table behind our published figures"):
         np.testing.assert_array_equal(datasets.load("tiny").X, 2 * X6)
-    write_table(places / "data/tiny.csv.gz", table)
-    found = datasets.load("tiny")
-    assert found.names == ["a, b", "c"]
-    write_table(places / "mine/tiny.csv.gz", LabelledTable(X6, Y6, ["p", "q"]))
-    other = datasets.load("tiny", data_home=places / "mine")
+    write_table(home / "data/tiny.csv.gz", table)
+    table = datasets.load("tiny")
+    assert table.names == ["a, b", "c"]
+    write_table(home / "mine/tiny.csv.gz", LabelledTable(X6, Y6, ["p", "q"]))
+    other = datasets.load("tiny", data_home=home / "mine")
     assert other.names == ["p", "q"]
 
 
-def test_files_keep_every_digit(places):
+def test_files_keep_every_digit(home):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3)) * 10.0 ** rng.integers(-20, 20, (20, 3))
     write_table(
-        places / "t.csv.gz", LabelledTable(X, np.tile([-1.0, 1.0], 10), list("abc"))
+        home / "t.csv.gz", LabelledTable(X, np.tile([-1.0, 1.0], 10), list("abc"))
     )
-    assert list(places.glob("t.*")) == [places / "t.csv.gz"]
-    np.testing.assert_array_equal(read_table(places / "t.csv.gz").X, X)
+    assert list(home.glob("t.*")) == [home / "t.csv.gz"]
+    np.testing.assert_array_equal(read_table(home / "t.csv.gz").X, X)
 
 
-def test_files_that_are_no_data_sets_are_rejected(monkeypatch, places):
+def test_files_that_are_no_data_sets_are_rejected(monkeypatch, home):
     catalogued(monkeypatch, X6, Y6, ())
-    write_table(places / "data/tiny.csv.gz", LabelledTable(X6, 2 * Y6, ["a", "b"]))
+    write_table(home / "data/tiny.csv.gz", LabelledTable(X6, 2 * Y6, ["a", "b"]))
     with pytest.raises(ValueError, match="target must be -1 or 1"):
         datasets.load("tiny")
     with pytest.raises(ValueError, match=r"name must be one of \['wdbc'"):
@@ -272,23 +272,23 @@ def test_digests_are_of_numbers_not_of_their_signs_of_zero_or_layout():
 
 
 def test_wdbc_needs_no_file():
-    found = datasets.load("wdbc")
-    np.testing.assert_array_equal(found.X, load_breast_cancer().data)
-    assert datasets.digest(found.X, found.y) == CATALOGUE["wdbc"].sha256
+    table = datasets.load("wdbc")
+    np.testing.assert_array_equal(table.X, load_breast_cancer().data)
+    assert datasets.digest(table.X, table.y) == CATALOGUE["wdbc"].sha256
 
 
 @pytest.mark.skipif(not DATA, reason="needs the data sets: FRUGALSVM_DATA")
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_our_copies_match_the_catalogue(name):
-    found = datasets.load(name, data_home=DATA, download_missing=False)
-    assert datasets.digest(found.X, found.y) == CATALOGUE[name].sha256
-    assert found.X.shape == CATALOGUE[name].shape
+    table = datasets.load(name, data_home=DATA, download_missing=False)
+    assert datasets.digest(table.X, table.y) == CATALOGUE[name].sha256
+    assert table.X.shape == CATALOGUE[name].shape
 
 
-def test_files_beside_a_data_set(places):
-    data = datasets.DatasetSource(str(places)).load("wdbc")
+def test_files_beside_a_data_set(home):
+    data = datasets.DatasetSource(str(home)).load("wdbc")
     with pytest.raises(DatasetNotFound, match=r"no .*raw\.csv\.gz or .*raw\.csv\.gz\."):
         data.companion("raw")
-    path = places / "raw.csv.gz"
+    path = home / "raw.csv.gz"
     path.touch()
     assert data.companion("raw") == path

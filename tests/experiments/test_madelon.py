@@ -15,9 +15,9 @@ pytestmark = pytest.mark.skipif(
 
 
 def madelon(budget):
-    found = datasets.load("madelon", download_missing=False)
-    X = StandardScaler().fit_transform(found.X)
-    return Problem(X, found.y, C=10.0, max_features=budget)
+    table = datasets.load("madelon", download_missing=False)
+    X = StandardScaler().fit_transform(table.X)
+    return Problem(X, table.y, C=10.0, max_features=budget)
 
 
 def test_the_relaxation_of_madelon():

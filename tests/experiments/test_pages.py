@@ -23,8 +23,8 @@ RESULTS = store.Results(
 )
 
 
-def times(found):
-    rows = [[row["set"], f"``{row['seconds']:.2f}``"] for row in found.rows]
+def times(results):
+    rows = [[row["set"], f"``{row['seconds']:.2f}``"] for row in results.rows]
     return [["", "time"], *rows]
 
 
@@ -62,11 +62,11 @@ def test_results_state_where_they_are_from():
     assert files
     for file in files:
         assert file.stem in QUOTED
-        found = store.read(file.stem)
-        assert re.fullmatch(r"[0-9a-f]{7,40}( and changes)?", found.commit)
-        assert re.fullmatch(r"20\d\d-\d\d-\d\d", found.date)
-        assert "cores" in found.machine
-        assert found.rows
+        results = store.read(file.stem)
+        assert re.fullmatch(r"[0-9a-f]{7,40}( and changes)?", results.commit)
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", results.date)
+        assert "cores" in results.machine
+        assert results.rows
 
 
 # --- rewriting ------------------------------------------------------------------------
@@ -82,28 +82,30 @@ def test_a_table_in_markdown(folder):
 
 def test_a_table_in_restructured_text(folder):
     page = "before\n\n.. figures: times\n.. end figures\n\nafter\n"
-    made = pages.rewritten(page, ".rst", folder)
-    assert made == (
+    text = pages.rewritten(page, ".rst", folder)
+    assert text == (
         "before\n\n.. figures: times\n\n= ========\n\\ time\n= ========\n"
         "a ``1.50``\nb ``0.25``\n= ========\n\n"
         "(Measured on 2026-01-31 at commit 0123456789, 2 cores.)\n\n"
         ".. end figures\n\nafter\n"
     )
-    assert pages.rewritten(made, ".rst", folder) == made
+    assert pages.rewritten(text, ".rst", folder) == text
 
 
 def test_a_figure_within_a_line_of_markdown(folder):
     page = "a <!-- figures: longest -->0<!-- end figures --> b\n"
-    made = pages.rewritten(page, ".md", folder)
-    assert made == page.replace("0", "At most 1.5 s.")
+    text = pages.rewritten(page, ".md", folder)
+    assert text == page.replace("0", "At most 1.5 s.")
 
 
 def test_several_figures_in_one_page(folder):
-    one = "<!-- figures: {} -->\n<!-- end figures -->\n"
-    made = pages.rewritten(one.format("longest") + one.format("times"), ".md", folder)
-    assert marked(made) == ["longest", "times"]
-    assert "At most 1.5 s." in made
-    assert "| a | `1.50` |" in made
+    pattern = "<!-- figures: {} -->\n<!-- end figures -->\n"
+    text = pages.rewritten(
+        pattern.format("longest") + pattern.format("times"), ".md", folder
+    )
+    assert marked(text) == ["longest", "times"]
+    assert "At most 1.5 s." in text
+    assert "| a | `1.50` |" in text
 
 
 def test_a_figure_that_nobody_knows(folder):
@@ -137,11 +139,11 @@ def test_a_run_without_a_peer_keeps_the_file(folder):
 
 
 def test_this_run():
-    found = store.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
-    assert found.machine.endswith(", nothing else")
-    assert "numpy" in found.versions
-    assert found.commit == "abc1234"
-    assert found.rows == [{"a": 1}]
+    results = store.of_this_run([{"a": 1}], {}, "nothing else", "abc1234")
+    assert results.machine.endswith(", nothing else")
+    assert "numpy" in results.versions
+    assert results.commit == "abc1234"
+    assert results.rows == [{"a": 1}]
 
 
 @pytest.fixture
@@ -184,14 +186,14 @@ def test_only_complete_runs_are_written(
     )
     out = tmp_path / "out"
     assert command.run(["exact", "--quiet", "--out", str(out), *arguments]) == 0
-    made = store.read("exact", out)
-    assert made.rows == [
-        {"number": k, "time": made.settings["seconds"]} for k in (0, 1)
+    results = store.read("exact", out)
+    assert results.rows == [
+        {"number": k, "time": results.settings["seconds"]} for k in (0, 1)
     ]
     assert (folder / "exact.json").exists() == (seconds is not None)
     if seconds:
-        assert made.settings == {"seconds": seconds}
-        assert store.read("exact", folder).rows == made.rows
+        assert results.settings == {"seconds": seconds}
+        assert store.read("exact", folder).rows == results.rows
 
 
 def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, exact, capsys):
@@ -208,7 +210,7 @@ def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, exact, capsys):
 
 
 @pytest.mark.parametrize(
-    ("commit", "since", "said"),
+    ("commit", "since", "remark"),
     [
         ("abc1234", "", ""),
         ("abc1234", "1\n2", "before 2 changes of kernels, search or tree"),
@@ -216,21 +218,21 @@ def test_a_benchmark_that_fails_leaves_no_rows(tmp_path, exact, capsys):
         ("abc1234 and changes", "", "not committed"),
     ],
 )
-def test_old_results_are_named(monkeypatch, commit, since, said):
+def test_old_results_are_named(monkeypatch, commit, since, remark):
     def git(*arguments):
         assert arguments[2] == "abc1234..HEAD"
         assert "src/frugalsvm/kernels" in arguments
         return since
 
     monkeypatch.setattr(pages, "git", git)
-    found = pages.age(dataclasses.replace(RESULTS, commit=commit))
-    assert found.endswith(said)
-    assert bool(found) == bool(said)
+    age = pages.age(dataclasses.replace(RESULTS, commit=commit))
+    assert age.endswith(remark)
+    assert bool(age) == bool(remark)
 
 
 def test_code_that_was_changed_is_not_that_of_the_commit(monkeypatch):
-    said = {"log": "abc1234", "status": " M src/frugalsvm/cli/app.py"}
-    monkeypatch.setattr(store, "git", lambda command, *rest: said[command])
+    outputs = {"log": "abc1234", "status": " M src/frugalsvm/cli/app.py"}
+    monkeypatch.setattr(store, "git", lambda command, *more: outputs[command])
     assert store.commit() == "abc1234 and changes"
-    said["status"] = ""
+    outputs["status"] = ""
     assert store.commit() == "abc1234"

@@ -31,8 +31,8 @@ def test_small_sets_are_repeated():
 
 def test_intervals_are_those_of_nadeau_and_bengio():
     gains = np.array([0.1, 0.0, -0.05, 0.2, 0.0])
-    found = rows("a", 0.7 + gains, np.full(FOLDS, 0.7))
-    mean, half, sets = prediction.ahead(found, "peer")
+    scores = rows("a", 0.7 + gains, np.full(FOLDS, 0.7))
+    mean, half, sets = prediction.ahead(scores, "peer")
     assert (mean, sets) == (pytest.approx(gains.mean()), 1)
     # Test sets have a quarter of the samples of training sets.
     error = np.sqrt(gains.var(ddof=1) * (1 / FOLDS + 0.25))
@@ -42,19 +42,19 @@ def test_intervals_are_those_of_nadeau_and_bengio():
 def test_sets_count_alike_and_their_errors_add_up():
     gains = np.array([0.1, 0.0, -0.05, 0.2, 0.0])
     more = np.tile(gains, 2)
-    one = rows("a", 0.7 + gains, np.full(FOLDS, 0.7))
-    both = one + rows("b", 0.9 - more, np.full(more.size, 0.9))
+    first = rows("a", 0.7 + gains, np.full(FOLDS, 0.7))
+    both = first + rows("b", 0.9 - more, np.full(more.size, 0.9))
     mean, half, sets = prediction.ahead(both, "peer")
     assert (mean, sets) == (pytest.approx(0.0), 2)
-    errors = [prediction.ahead(part, "peer")[1] for part in (one, both[len(one) :])]
+    errors = [prediction.ahead(part, "peer")[1] for part in (first, both[len(first) :])]
     assert half == pytest.approx(np.hypot(*errors) / 2)
 
 
 def test_sets_without_a_peer_do_not_count():
-    found = rows("a", [0.8] * FOLDS, [0.7] * FOLDS)
-    found += [one for one in rows("b", [0.5] * FOLDS, []) if one["peer"] == OURS]
-    assert prediction.ahead(found, "peer")[0] == pytest.approx(0.1)
-    assert prediction.ahead(found, "peer")[2] == 1
+    scores = rows("a", [0.8] * FOLDS, [0.7] * FOLDS)
+    scores += [row for row in rows("b", [0.5] * FOLDS, []) if row["peer"] == OURS]
+    assert prediction.ahead(scores, "peer")[0] == pytest.approx(0.1)
+    assert prediction.ahead(scores, "peer")[2] == 1
 
 
 @pytest.mark.parametrize("name", SCIKIT_LEARN)

@@ -81,9 +81,11 @@ def test_every_entry_is_that_of_the_source(number):
     lines = [line.split("&") for line in body.replace(r"\hline", "").split("\\\\")]
     # The last entries of each row; names and budgets are before them.
     width = len(table.columns)
-    found = [tuple(plain(entry) for entry in line[-width:]) for line in lines]
-    found = [entries for entries in found if re.fullmatch(r"[\d.]+", entries[0])]
-    assert [entries for entries in found if len(entries) == width] == list(
+    printed_rows = [tuple(plain(entry) for entry in line[-width:]) for line in lines]
+    printed_rows = [
+        entries for entries in printed_rows if re.fullmatch(r"[\d.]+", entries[0])
+    ]
+    assert [entries for entries in printed_rows if len(entries) == width] == list(
         table.rows.values()
     )
 

@@ -77,11 +77,11 @@ def test_releases_are_identified_by_their_version(version, is_plain, set_version
 def test_tasks_do_not_use_code_that_displays():
     """It is not part of the keys of cells."""
     assert all((HERE / name).exists() for name in COMPUTING)
-    used = {
+    modules = {
         (node.module or "").partition(".")[0]
         for path in (HERE / "tasks").glob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom) and node.level == 2
     }
-    assert used
-    assert not used & set(SHOWING)
+    assert modules
+    assert not modules & set(SHOWING)

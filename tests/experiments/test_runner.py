@@ -20,7 +20,7 @@ CALLS = []
 
 def count(data, *, limit=None, number=0, needs=()):
     CALLS.append(number)
-    return {"value": number + sum(one["value"] for one in needs), "capped": False}
+    return {"value": number + sum(target["value"] for target in needs), "capped": False}
 
 
 def arrays(data):
@@ -62,7 +62,7 @@ def run(cells, store, jobs=1):
 def test_stored_cells_are_not_computed_again(store):
     cells = [cell("count", number=k) for k in range(3)]
     first = run([*cells, *cells], store)
-    assert [first[one].values["value"] for one in cells] == [0, 1, 2]
+    assert [first[target].values["value"] for target in cells] == [0, 1, 2]
     assert run([*cells, cell("count", number=3)], store).keys() > first.keys()
     assert CALLS == [0, 1, 2, 3]
 
@@ -130,11 +130,11 @@ def test_a_killed_process_is_reported(store, monkeypatch):
 def test_progress_counts_and_estimates(capsys):
     cells = [cell("count", limit=8.0, number=k) for k in range(4)]
     shown = runner.CellProgress("table4", cells, stored=6, jobs=2)
-    assert shown.seconds_left() == 16.0
+    assert shown.remaining_seconds() == 16.0
     shown.done(cells[0], CellOutcome({"capped": True}, seconds=4.0))
-    assert shown.seconds_left() == 6.0
-    for one in cells[1:]:
-        shown.done(one, CellOutcome(seconds=4.0))
+    assert shown.remaining_seconds() == 6.0
+    for target in cells[1:]:
+        shown.done(target, CellOutcome(seconds=4.0))
     first, *_, last = capsys.readouterr().err.splitlines()
     assert first == ("table4: 6 of 10 cells, 4 left, about 16 s, 6 from the store")
     assert last == "table4: 10 of 10 cells, 0 left, 6 from the store, 1 at their limit"

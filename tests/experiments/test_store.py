@@ -34,20 +34,20 @@ def test_stored_outcomes_persist(path):
 
 @pytest.mark.parametrize("where", ["head", "all"])
 def test_a_damaged_file_is_put_aside(path, where):
-    words = []
+    messages = []
     with CellStore(path) as store:
         store.put(SPEC, OUTCOME)
     data = bytearray(path.read_bytes())
     spoilt = slice(0, 60) if where == "head" else slice(100, len(data))
     data[spoilt] = b"\x5a" * len(data[spoilt])
     path.write_bytes(data)
-    with CellStore(path, say=words.append) as store:
+    with CellStore(path, say=messages.append) as store:
         assert store.get(SPEC) is None
         store.put(SPEC, OUTCOME)
         assert store.get(SPEC) == OUTCOME
     assert path.with_name("cells.sqlite.damaged1").read_bytes() == bytes(data)
-    assert "is broken" in words[0]
-    assert "cells.sqlite.damaged1" in words[0]
+    assert "is broken" in messages[0]
+    assert "cells.sqlite.damaged1" in messages[0]
 
 
 def test_a_second_damaged_file_does_not_replace_the_first(path):
@@ -55,8 +55,8 @@ def test_a_second_damaged_file_does_not_replace_the_first(path):
     for text in (b"not a database at all", b"nor is this one, really"):
         path.write_bytes(text)
         CellStore(path, say=lambda text: None).close()
-    kept = {one.read_bytes() for one in path.parent.glob("*.damaged*")}
-    assert kept == {b"not a database at all", b"nor is this one, really"}
+    contents = {damaged.read_bytes() for damaged in path.parent.glob("*.damaged*")}
+    assert contents == {b"not a database at all", b"nor is this one, really"}
 
 
 def many(count=40):
@@ -64,7 +64,7 @@ def many(count=40):
     specs = [
         {"task": "count", "params": {"B": k}, "text": "x" * 300} for k in range(count)
     ]
-    return [(one, CellOutcome({"objective": k + 0.5})) for k, one in enumerate(specs)]
+    return [(spec, CellOutcome({"objective": k + 0.5})) for k, spec in enumerate(specs)]
 
 
 def test_an_empty_file_is_a_new_store(path):
@@ -104,8 +104,8 @@ def test_a_database_of_another_application_is_left_alone(path):
 
 def test_keys_depend_on_all_that_matters():
     def spec(fingerprint="abc", **change):
-        made = {"data": "wdbc", "limit": 5, "B": 3, "C": 1.0} | change
-        return cell("method", **made).spec(lambda name: fingerprint)
+        params = {"data": "wdbc", "limit": 5, "B": 3, "C": 1.0} | change
+        return cell("method", **params).spec(lambda name: fingerprint)
 
     assert spec() == spec()
     others = [spec("abd"), spec(limit=6), spec(B=4), spec(needs=(cell("facts"),))]
