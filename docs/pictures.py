@@ -11,8 +11,8 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from frugalsvm import (FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax)
-from frugalsvm.report.figures import (Axis, Plot, as_percentages, linear_axis, steps)
+from frugalsvm import FrugalSVC, FrugalSVCCV, Problem, frugal_path, relax
+from frugalsvm.report.figures import Axis, Plot, as_percentages, linear_axis, steps
 from frugalsvm.run.words import escaped
 
 ROOT = Path(__file__).parents[1]
@@ -51,7 +51,7 @@ stroke-width:3px;stroke-linejoin:round}
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draw all pictures."""
     names, X, y = table()
     for name, drawn in {
         "features": features(X, y),
@@ -82,13 +82,13 @@ def page(width, height, title, parts):
 
 
 def placed(plot, x, y):
-    """A plot at a place of a page."""
+    """A plot at a position of a page."""
     size = f'x="{x}" y="{y}" width="{plot.width}" height="{plot.height}"'
     return plot.svg().replace("<svg ", f"<svg {size} ", 1)
 
 
 def label(x, y, text, kind, anchor="start"):
-    """A text at a place of a page."""
+    """A text at a position of a page."""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
         f"{escaped(text)}</text>"
@@ -108,11 +108,11 @@ def pairs(xs, ys):
     return list(zip(xs, ys, strict=True))
 
 
-# --- README: what more features bring -------------------------------------------------
+# --- README: accuracy and misfit by number of features --------------------------------
 
 
 def features(X, y):
-    """Accuracy on unseen rows, and the fit beside its bound and beside RFE's."""
+    """Accuracy on unseen rows, and the objective with its bound and that of RFE."""
     budgets = list(range(1, 9))
     model = FrugalSVCCV(
         budgets, [1.0], refit_C="same", scoring="accuracy", random_state=0
@@ -135,23 +135,23 @@ def features(X, y):
     path = frugal_path(
         Z, y, max_features=budgets, method="branch-and-bound", random_state=0
     )
-    found, bounds = path.objectives[0], path.lower_bounds[0]
+    objectives, bounds = path.objectives[0], path.lower_bounds[0]
     peer = [by_elimination(Z, y, B) for B in budgets]
     fit = Plot(
-        budget_axis(budgets), linear_axis([0.0, *found, *peer], "", pad=0.03),
+        budget_axis(budgets), linear_axis([0.0, *objectives, *peer], "", pad=0.03),
         "Objective, lower bound and objective of RFE by number of features",
         height=250,
     )  # fmt: skip
-    fit.area(pairs(budgets, peer), pairs(budgets, found), "open")
+    fit.area(pairs(budgets, peer), pairs(budgets, objectives), "open")
     fit.line(pairs(budgets, peer), "third")
     fit.line(pairs(budgets, bounds), "first")
-    for B, ours, theirs in zip(budgets, found, peer, strict=True):
+    for B, ours, theirs in zip(budgets, objectives, peer, strict=True):
         fit.point(B, theirs, "third", f"{B} features by RFE: {theirs:.4g}", 2.4)
         fit.point(B, ours, "second", f"{B} features: {ours:.4g}", 3)
     fit.text(3, peer[2], "chosen by RFE", "mark third", dx=8, dy=-10)
-    fit.text(5, found[4], "best of all choices: proved", "mark second",
+    fit.text(5, objectives[4], "best of all choices: proved", "mark second",
              anchor="middle", dy=28)  # fmt: skip
-    widest = float(np.max((found - bounds) / found))
+    widest = float(np.max((objectives - bounds) / objectives))
     parts = [
         label(18, 28, "Accuracy on unseen rows", "head"),
         label(18, 46, "five folds, with standard errors", "soft"),
@@ -181,8 +181,8 @@ def percent(part):
 
 def by_elimination(X, y, budget):
     """The objective of the SVM on the features that RFE leaves."""
-    kept = RFE(SVC(kernel="linear", C=1.0), n_features_to_select=budget).fit(X, y)
-    columns = X[:, kept.support_]
+    rfe = RFE(SVC(kernel="linear", C=1.0), n_features_to_select=budget).fit(X, y)
+    columns = X[:, rfe.support_]
     fit = FrugalSVC(None, C=1.0, method="branch-and-bound", random_state=0)
     return fit.fit(columns, y).objective_
 
@@ -191,28 +191,29 @@ def by_elimination(X, y, budget):
 
 
 def relaxation(X, y):
-    """The bound before branching, and what branching has to close."""
+    """The bound before branching, and the gap that branching has to close."""
     budgets = list(range(1, 11))
     X = StandardScaler().fit_transform(X)
     path = frugal_path(
         X, y, max_features=budgets, method="branch-and-bound", random_state=0
     )
-    found = path.objectives[0]
+    objectives = path.objectives[0]
     relaxed = [relax(Problem(X, y, C=1.0, max_features=B)).bound for B in budgets]
     without = relax(Problem(X, y, C=1.0, max_features=X.shape[1])).bound
-    values = [0.0, *found]
+    values = [0.0, *objectives]
     plot = Plot(
         budget_axis(budgets), linear_axis(values, "objective", pad=0.03),
         "Optimum, relaxation and SVM without a budget", width=560, height=300,
     )  # fmt: skip
-    plot.area(pairs(budgets, found), pairs(budgets, relaxed), "open")
+    plot.area(pairs(budgets, objectives), pairs(budgets, relaxed), "open")
     plot.line([(budgets[0], without), (budgets[-1], without)], "third")
     plot.line(pairs(budgets, relaxed), "first")
-    plot.line(pairs(budgets, found), "second")
-    for B, best, bound in zip(budgets, found, relaxed, strict=True):
+    plot.line(pairs(budgets, objectives), "second")
+    for B, best, bound in zip(budgets, objectives, relaxed, strict=True):
         plot.point(B, best, "second", f"{B} features, optimum: {best:.4g}", 3)
         plot.point(B, bound, "first", f"{B} features, relaxation: {bound:.4g}", 3)
-    plot.text(2, found[1], "optimum, found and proved by the tree", "mark second", dx=9)
+    plot.text(2, objectives[1], "optimum, found and proved by the tree", "mark second",
+              dx=9)  # fmt: skip
     plot.text(1, relaxed[0], "relaxation", "mark first", dx=-4, dy=34)
     plot.text(1, without, "SVM on all features", "mark third", dx=-4, dy=17)
     title = "Breast cancer, C = 1: optimum, relaxation and SVM without a budget"
@@ -231,7 +232,7 @@ def tree(names, X, y):
                       exclude=node["out"])).bound
         for node in nodes
     ]  # fmt: skip
-    _place(nodes)
+    _set_columns(nodes)
     width, top, step = 760, 66, 62
     leaves = sum(not node["children"] for node in nodes)
     across = (width - 90) / (leaves - 1)
@@ -242,7 +243,7 @@ def tree(names, X, y):
               f"{result.objective:.4f}", "soft"),
     ]  # fmt: skip
     for node in nodes:
-        node["x"] = 45 + across * node["place"]
+        node["x"] = 45 + across * node["column"]
         node["y"] = top + 24 + step * node["depth"]
     for node in nodes:
         for child in node["children"]:
@@ -264,9 +265,9 @@ def tree(names, X, y):
             f'<rect class="{kind}" x="{node["x"] - half:.1f}" '
             f'y="{node["y"] - 11:.1f}" width="{2 * half}" height="22" rx="4"/>'
         )
-        words = "inverse" if kind == "best" else "strong"
+        style = "inverse" if kind == "best" else "strong"
         parts.append(
-            label(node["x"], node["y"] + 4, f"{bounds[k]:.4f}", words, "middle")
+            label(node["x"], node["y"] + 4, f"{bounds[k]:.4f}", style, "middle")
         )
         if not is_leaf:
             feature = names[node["feature"]]
@@ -282,7 +283,7 @@ def tree(names, X, y):
 
 
 def _nodes(arrays):
-    """What every node decides, with the features fixed on the way to it."""
+    """The decision of every node, with the features fixed on the way to it."""
     nodes = []
     starts = arrays["fixing_start"]
     for k, parent in enumerate(arrays["parent"].tolist()):
@@ -302,7 +303,7 @@ def _nodes(arrays):
     return nodes
 
 
-def _place(nodes):
+def _set_columns(nodes):
     """Leaves side by side, other nodes above the middle of their children."""
     count = 0
 
@@ -310,12 +311,12 @@ def _place(nodes):
         nonlocal count
         node = nodes[k]
         if not node["children"]:
-            node["place"] = count
+            node["column"] = count
             count += 1
             return
         for child in node["children"]:
             visit(child)
-        node["place"] = float(np.mean([nodes[c]["place"] for c in node["children"]]))
+        node["column"] = float(np.mean([nodes[c]["column"] for c in node["children"]]))
 
     visit(0)
 

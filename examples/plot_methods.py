@@ -3,7 +3,7 @@ The methods over time
 =====================
 
 Best objective and lower bound over time for every method on the Wisconsin breast cancer
-data, B = 5, C = 10. The searches improve only the objective; their bound is that of the
+data, B = 5, C = 10. The searches improve only the objective; their bound comes from the
 relaxation. ``exact``, the paper's sequence of semi-relaxations, and
 ``branch-and-bound`` close the gap.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
-from frugalsvm import (Problem, solve)
+from frugalsvm import Problem, solve
 
 X, y = load_breast_cancer(return_X_y=True)
 problem = Problem(scale(X), 2.0 * y - 1, C=10.0, max_features=5)
@@ -35,7 +35,7 @@ for method in METHODS:
     )
 
 # %%
-# Solid lines are objectives, dashed ones bounds; a dot marks the end of a run.
+# Solid lines are objectives, dashed lines bounds; a dot marks the end of a run.
 figure, axes = plt.subplots(2, 4, figsize=(11, 5.2), sharex=True, sharey=True)
 for axis, (method, result) in zip(axes.flat, results.items(), strict=False):
     seconds, objective, bound = np.array(result.history).T
