@@ -22,7 +22,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_generated"]
 nitpicky = True
-# Documented elsewhere, or no class of ours.
+# Classes of other packages.
 nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|pandas|matplotlib)\..*")]
 html_theme = "pydata_sphinx_theme"
 html_title = "frugalsvm"
@@ -58,5 +58,5 @@ sphinx_gallery_conf = {
 
 
 def setup(app):
-    """Make what pages show of a real run before they are read."""
+    """Make the output of real runs before the pages that include it are read."""
     app.connect("builder-inited", landing.make)

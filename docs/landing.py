@@ -1,7 +1,7 @@
-"""What the documentation shows of a real run; made again when the code has changed.
+"""Output of a real run for the documentation, made again when the code has changed.
 
-``builder-inited`` calls :func:`make`. It writes into ``docs/_generated``: what the
-command line prints about the example's table, its report, and the budget path.
+``builder-inited`` calls :func:`make`, which writes into ``docs/_generated``: the output
+of the command line for the example's table, its report, and the budget path.
 """
 
 import shutil
@@ -34,7 +34,7 @@ N_VERIFIED = 10
 
 
 def make(_app):
-    """Write what the pages include, unless it is newer than the package."""
+    """Write the files that pages include, unless they are newer than the package."""
     package = Path(frugalsvm.__file__).parent
     kinds = ("*.py", "*.html", "*.css")
     sources = [file for kind in kinds for file in package.rglob(kind)]
@@ -53,7 +53,7 @@ def make(_app):
 
 
 def _shown(command):
-    """A command, and what it prints."""
+    """A command and its output."""
     run = [sys.executable, "-m", "frugalsvm", *command[1:]]
     done = subprocess.run(
         run, cwd=FOLDER, check=False, capture_output=True, encoding="utf-8"
@@ -84,7 +84,7 @@ def _wrapped(command):
 
 
 def _budget_path():
-    """Scores, objectives and bounds along budgets, as figures that follow the page."""
+    """Scores, objectives and bounds along budgets, as figures in the page's style."""
     X, y = load_breast_cancer(return_X_y=True)
     budgets = [1, 2, 3, 4, 5, 6, 8, 10]
     model = FrugalSVCCV(
@@ -99,9 +99,9 @@ def _budget_path():
     objectives = path_of(path, chosen=scores.chosen)
     pictures = {
         figures.score_path_figure(scores): "<b>Accuracy on unseen rows</b>, in five "
-        "folds. Above the dashed line nothing can be told apart from the best.",
+        "folds. Scores above the dashed line cannot be told apart from the best.",
         figures.objective_path_figure(objectives): "<b>Fit to all data.</b> Objective "
-        "of the best model, and the bound below which none can be: here they meet.",
+        "of the best model, and the bound below which no model can be: here they meet.",
     }
     return "".join(
         f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"

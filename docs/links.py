@@ -7,17 +7,17 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """The links of a page, and what can be linked to in it."""
+    """The links of a page, and the anchors in it."""
 
     def __init__(self, text):
         super().__init__()
-        self.links, self.places = set(), set()
+        self.links, self.anchors = set(), set()
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        """Collect."""
+        """Collect links and anchors."""
         values = dict(attributes)
-        self.places |= {values[key] for key in ("id", "name") if values.get(key)}
+        self.anchors |= {values[key] for key in ("id", "name") if values.get(key)}
         keys = {"a": "href", "link": "href", "img": "src", "iframe": "src"}
         link = values.get(keys.get(tag, ""))
         if link and not urlsplit(link).scheme and not urlsplit(link).netloc:
@@ -35,10 +35,10 @@ def dead_links(folder):
             target = (file.parent / unquote(parts.path)).resolve()
             if not parts.path:
                 target = file
-            here = parts.fragment and target in pages
-            known = not here or unquote(parts.fragment) in pages[target].places
+            has_anchor = parts.fragment and target in pages
+            exists = not has_anchor or unquote(parts.fragment) in pages[target].anchors
             # A bare # is a button.
-            if not target.exists() or (not known and link != "#"):
+            if not target.exists() or (not exists and link != "#"):
                 dead.append((file.relative_to(folder.resolve()), link))
     return len(pages), dead
 

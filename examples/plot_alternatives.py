@@ -17,20 +17,20 @@ from frugalsvm.report import SupportsDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X[:] = StandardScaler().fit_transform(X)
-found = near_optimal(X, y, max_features=5, tolerance=0.02, certificate=True)
-print(found)
+models = near_optimal(X, y, max_features=5, tolerance=0.02, certificate=True)
+print(models)
 
 # %%
-# One column for each model, the best one on the left. Rows that all models share have
+# One column for each model, the best model on the left. Rows that all models share have
 # a different colour: nothing can replace these features.
 
-SupportsDisplay.from_near_optimal(found)
+SupportsDisplay.from_near_optimal(models)
 plt.show()
 
 # %%
 # Which feature can replace which, in models that are otherwise the same:
 
-print(found.roles_frame().head(8).to_string())
+print(models.roles_frame().head(8).to_string())
 
 # %%
 # A feature without substitutes that is not indispensable can be replaced, but not
@@ -41,18 +41,18 @@ print(found.roles_frame().head(8).to_string())
 # a smaller tolerance is a subset of the list for a larger one.
 
 for tolerance in (0.0, 0.005, 0.01, 0.02):
-    part = found.within(tolerance)
+    part = models.within(tolerance)
     needed = ", ".join(part.indispensable) or "none"
     print(f"{100 * tolerance:4.1f} %: {len(part):3d} models, indispensable: {needed}")
 
 # %%
-# Would fewer than five features do? ``minimal`` gives the smallest sets that
+# Would fewer than five features be enough? ``minimal`` gives the smallest sets that
 # are still within the tolerance: here no model can do without any of its features.
 
-smallest = found.minimal()
+smallest = models.minimal()
 print(f"{len(smallest)} minimal sets, of {smallest[0].size} features and more")
 
 # %%
 # The proof that nothing is missing is checked by code independent of the solver.
 
-print(verify(found.certificate, X, y, max_features=5, C=1.0))
+print(verify(models.certificate, X, y, max_features=5, C=1.0))

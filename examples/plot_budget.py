@@ -3,7 +3,7 @@ What does one more feature buy?
 ===============================
 
 Objective, proved lower bound and cross-validated accuracy on the Wisconsin breast
-cancer data as the budget grows. The grey band is what remains unproved: no choice of
+cancer data as the budget grows. The grey band is the unproved part: no choice of
 features can have an objective below it.
 """
 

@@ -4,8 +4,8 @@ Choosing the budget
 
 How many features are enough? ``FrugalSVCCV`` fits every budget and C on every fold.
 With ``rule="one-se"``, it takes the fewest features whose score is within one standard
-error of the best. The scaler is fitted inside the folds. By default one C selects the
-features, and only that of their weights is chosen; here three compete.
+error of the best. The scaler is fitted inside the folds. By default a fixed C selects
+the features, and only the C of their weights is chosen; here three values compete.
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ for name, share in zip(
     print(f"{name:<24} in {share:.0%} of the folds")
 
 # %%
-# Left: mean scores with their standard errors; all above the dashed line are as good
-# as the best. Right: in how many folds a feature is selected at the chosen budget.
+# Left: mean scores with their standard errors; all scores above the dashed line are as
+# good as the best. Right: in how many folds a feature is selected at the chosen budget.
 path = model.path_
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for row, C in enumerate(path.C):

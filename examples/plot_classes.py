@@ -4,8 +4,8 @@ Three classes, two features
 
 Which two of thirteen measurements tell three kinds of wine apart? With more than two
 classes all share one budget: there is a score for each class, all from the same
-features, and the largest score is the prediction. That no other two features give a
-smaller objective is proved.
+features, and the class with the largest score is predicted. It is proved that no other
+two features give a smaller objective.
 """
 
 import matplotlib.pyplot as plt
@@ -40,8 +40,8 @@ figure, axis = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
 axis.pcolormesh(*ticks, region, cmap=ListedColormap(colors), alpha=0.18, linewidth=0)
 axis.contour(*ticks, region, levels=[0.5, 1.5], colors="0.3", linewidths=0.8)
 for name, color, marker in zip(model.classes_, colors, "os^", strict=True):
-    own = plane[names == name]
-    axis.scatter(own[first], own[second], s=22, c=color, marker=marker, label=name)
+    wines = plane[names == name]
+    axis.scatter(wines[first], wines[second], s=22, c=color, marker=marker, label=name)
 axis.set(
     xlabel=f"{first}, standardised",
     ylabel=f"{second}, standardised",
@@ -52,7 +52,7 @@ axis.legend(loc="upper right")
 plt.show()
 
 # %%
-# How many of the wines are on their side, with two features and with more:
+# The fraction of wines that are classified correctly, with two features and with more:
 
 for budget in (2, 3, 4, 6):
     more = FrugalSVC(budget, random_state=0).fit(Z, names)

@@ -40,7 +40,7 @@ for limit in limits:
     print(f"at most {limit:2d}: {costs[names].sum():4g} for {', '.join(names)}")
 
 # %%
-# Left: what a larger budget gains. Right: what it is spent on.
+# Left: objective and bound as the limit grows. Right: the features that it pays for.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 left.plot(limits, objectives, "o-", label="objective of the model")
 left.plot(limits, bounds, "v-", color="C7", label="proved lower bound")
@@ -48,10 +48,10 @@ left.fill_between(limits, bounds, objectives, color="C7", alpha=0.25)
 left.set(xlabel="max_cost", ylabel="objective", ylim=(0, None))
 left.legend(frameon=False)
 bottom = [0.0] * len(limits)
-places = [str(limit) for limit in limits]
+labels = [str(limit) for limit in limits]
 for word, price in PRICES.items():
     heights = [price * counts[word] for counts in spent]
-    right.bar(places, heights, bottom=bottom, label=f"{word} ({price:g} each)")
+    right.bar(labels, heights, bottom=bottom, label=f"{word} ({price:g} each)")
     bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
 right.set(xlabel="max_cost", ylabel="spent")
 right.legend(frameon=False)

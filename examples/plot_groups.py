@@ -37,9 +37,9 @@ score -= 1.6 * (table["history"] == "late") + 0.8 * (table["housing"] == "other"
 repaid = score + random.logistic(size=n) > score.median()
 
 # %%
-# The encoder makes 15 columns of seven variables. ``feature_groups="auto"`` reads
-# from their names and values which belong together; the names must get to the
-# classifier, hence ``set_output``. A sign is that of the weight in the score for
+# The encoder makes 15 columns from seven variables. ``feature_groups="auto"`` reads
+# from their names and values which belong together; the names must reach the
+# classifier, hence ``set_output``. A sign is about the weight in the score for
 # ``classes_[1]``, here for loans that are repaid.
 
 numbers = ["income", "age", "amount", "years_employed"]
@@ -58,14 +58,14 @@ print("selected:", ", ".join(classifier.selected_groups_))
 print(classifier.summary()[["weight", "group"]].to_string())
 
 # %%
-# A fitted encoder says without any guess which variable is behind a column. These
-# labels can be given instead of "auto", also for arrays without names.
+# A fitted encoder knows, without any guess, which variable is behind a column. You can
+# pass these labels instead of "auto", also for arrays without names.
 
 print(encoded_groups(encode))
 
 # %%
-# Without groups, the same budget buys columns: a part of a variable, which all the
-# same has to be asked for.
+# Without groups, the same budget buys columns: only a part of a variable, although the
+# applicant has to be asked for all of it.
 
 columns = make_pipeline(encode, FrugalSVC(3, C=0.1, random_state=0)).fit(table, repaid)
 names = encode.get_feature_names_out()
@@ -87,7 +87,7 @@ print("for 4:", ", ".join(cheap[-1].selected_groups_))
 
 # %%
 # The proof is about variables and signs. The checker is told which columns count as
-# one and which signs are demanded, and accepts no certificate about anything else.
+# one feature and which signs are required, and accepts no other certificate.
 
 X = encode.transform(table).to_numpy()
 checked = verify(
@@ -104,15 +104,16 @@ print(
 
 # %%
 # Weights of categories only mean something relative to each other: a constant can be
-# moved from all of them to the intercept. For display, we put the smallest to zero. The
+# moved from all of them to the intercept. For display, we set the smallest to zero. The
 # model itself is not changed: its objective, and so the proof, depends on the weights
 # as they are.
 
 weights = pd.Series(classifier.coef_[0], index=names)
 shown = []
-for name in classifier.selected_groups_:
-    own = weights[[one for one in names if one == name or one.startswith(f"{name}_")]]
-    shown.append(own - own.min() if len(own) > 1 else own)
+for group in classifier.selected_groups_:
+    members = [name for name in names if name == group or name.startswith(f"{group}_")]
+    values = weights[members]
+    shown.append(values - values.min() if len(values) > 1 else values)
 shown = pd.concat(shown)
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
 ax.barh(shown.index[::-1], shown[::-1])

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from frugalsvm import ConstantModelWarning, FrugalSVC, FrugalSVCCV
 
 N_DRAWS = 8
-# On noise, to predict one class is sometimes the best that can be learned.
+# On noise, a model that predicts one class is sometimes the best.
 warnings.simplefilter("ignore", ConstantModelWarning)
 
 
@@ -61,13 +61,11 @@ labels = [
     "FrugalSVCCV,\nbest_score_", "FrugalSVCCV,\nouter folds",
 ]  # fmt: skip
 rng = np.random.default_rng(0)
-for place, values in enumerate((wrong, right, inner, outer)):
-    spread = place + rng.uniform(-0.1, 0.1, N_DRAWS)
-    axis.plot(spread, 100 * np.array(values), "o", color="C3" if place == 0 else "C0",
-              alpha=0.6)  # fmt: skip
-    axis.plot(
-        [place - 0.25, place + 0.25], 2 * [100 * np.mean(values)], "k", linewidth=2
-    )
+for k, values in enumerate((wrong, right, inner, outer)):
+    spread = k + rng.uniform(-0.1, 0.1, N_DRAWS)
+    color = "C3" if k == 0 else "C0"
+    axis.plot(spread, 100 * np.array(values), "o", color=color, alpha=0.6)
+    axis.plot([k - 0.25, k + 0.25], 2 * [100 * np.mean(values)], "k", linewidth=2)
 axis.axhline(50, color="C7", linestyle="--")
 axis.text(0.0, 51, "the truth", ha="center", color="C7")
 axis.set_xticks(range(4), labels)

@@ -3,7 +3,7 @@ The methods over time
 =====================
 
 Best objective and lower bound over time for every method on the Wisconsin breast cancer
-data, B = 5, C = 10. The searches improve only the objective; their bound is that of the
+data, B = 5, C = 10. The searches improve only the objective; their bound comes from the
 relaxation. ``exact``, the paper's sequence of semi-relaxations, and
 ``branch-and-bound`` close the gap.
 """
@@ -35,7 +35,7 @@ for method in METHODS:
     )
 
 # %%
-# Solid lines are objectives, dashed ones bounds; a dot marks the end of a run.
+# Solid lines are objectives, dashed lines bounds; a dot marks the end of a run.
 figure, axes = plt.subplots(2, 4, figsize=(11, 5.2), sharex=True, sharey=True)
 for axis, (method, result) in zip(axes.flat, results.items(), strict=False):
     seconds, objective, bound = np.array(result.history).T

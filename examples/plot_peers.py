@@ -1,11 +1,11 @@
 """
-Against recursive elimination and the l1 norm
-=============================================
+Compared with recursive elimination and the l1 norm
+===================================================
 
 Recursive feature elimination repeatedly drops the smallest weight; the l1 norm
 shrinks weights until few are left. Both are fast, but neither says how far from the
-best choice it ends. Here all three choose features, and the same SVM fits their
-weights, so only the choice differs.
+best choice it ends. Here the two and frugalsvm choose features, and the same SVM fits
+their weights, so only the choice differs.
 """
 
 import matplotlib.pyplot as plt
@@ -30,15 +30,15 @@ def by_elimination(X, y):
 
 
 def by_l1(X, y):
-    """For each budget the last model that fits it as the penalty falls."""
+    """For each budget, the features of the last model within it, by falling penalty."""
     supports = [np.empty(0, dtype=int)] * len(budgets)
     for weight in l1_min_c(X, y) * np.logspace(0.01, 2, 40):
         svm = LinearSVC(penalty="l1", C=weight, tol=1e-3, random_state=0)
-        found = np.flatnonzero(svm.fit(X, y).coef_[0])
-        if found.size > 1.5 * max(budgets):
+        support = np.flatnonzero(svm.fit(X, y).coef_[0])
+        if support.size > 1.5 * max(budgets):
             break
         for k, budget in enumerate(budgets):
-            supports[k] = found if found.size <= budget else supports[k]
+            supports[k] = support if support.size <= budget else supports[k]
     return supports
 
 
@@ -51,7 +51,7 @@ def by_search(X, y):
 
 
 def objective(X, y, support):
-    """The SVM on some features; without any, the best constant."""
+    """Objective of the SVM on some features; without any, of the best constant."""
     if len(support) == 0:
         return C * 2.0 * np.bincount(y).min()
     svm = SVC(kernel="linear", C=C, tol=1e-6).fit(X[:, support], y)

@@ -26,8 +26,8 @@ model = make_pipeline(
 )
 
 # %%
-# ``ensemble=False`` keeps one model, and so one set of features: the folds are used
-# only for the sigmoid.
+# ``ensemble=False`` fits a single model with a single set of features: the folds are
+# used only for the sigmoid.
 calibrated = CalibratedClassifierCV(model, cv=5, ensemble=False).fit(X_train, y_train)
 fitted = calibrated.calibrated_classifiers_[0].estimator
 names = X.columns[fitted[-1].get_support()]
@@ -37,7 +37,7 @@ print(f"Brier score {brier_score_loss(y_test, probability):.3f}")
 
 # %%
 # Left: among samples with probability p a fraction p should be benign. Right: the
-# probability of each sample beside its score.
+# probability of each sample by its score.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 CalibrationDisplay.from_predictions(
     y_test, probability, n_bins=6, strategy="quantile", ax=left, name="FrugalSVC, B = 3"

@@ -48,8 +48,8 @@ for B in budgets:
     )
 
 # %%
-# Left: the bounds with M from the proposition. Right: how much of the distance between
-# SVM and the optimum they cover; dashed lines use the smallest M.
+# Left: the bounds with M from the proposition. Right: the part of the distance between
+# SVM and the optimum that they cover; dashed lines use the smallest M.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 colours = {"SVM": "C7", "BoxMP": "C1", "DSCoP": "C0", "DSCoMP": "C3"}
 left.plot(budgets, optimum, "ko-", label="optimum (CoP)")

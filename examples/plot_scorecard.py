@@ -2,8 +2,9 @@
 A scorecard that fits on a card
 ===============================
 
-Five features, integer points, a sum: a model for places where there is no computer. The
-card is made from a model with a proof, and says how much accuracy the rounding costs.
+Five features with integer points that you add up: a model for use without a computer.
+The card is made from a model with a proof, and says how much accuracy the rounding
+costs.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +41,7 @@ plt.show()
 
 # %%
 # The card is made from the model, which keeps statistics of the samples of its fit:
-# ranges of alike values, points in proportion to the weights, the threshold of the
+# ranges of similar values, points in proportion to the weights, the threshold of the
 # model, and a probability for every sum. The other half of the samples shows how good
 # it is.
 
@@ -51,11 +52,11 @@ print(card)
 # More points and more ranges lose less accuracy, but take more patience to add up.
 
 for points, bins in ((5, 2), (10, 3), (20, 4), (50, 6), (100, 10)):
-    tried = model.to_scorecard(X_card, y_card, points=points, bins=bins).evaluation
+    result = model.to_scorecard(X_card, y_card, points=points, bins=bins).evaluation
     print(
-        f"{points:3d} points, {bins:2d} ranges: {100 * tried.accuracy:.1f} %, "
-        f"{100 * tried.accuracy_loss:+.1f} % lost, "
-        f"{100 * tried.changed:.1f} % decided otherwise"
+        f"{points:3d} points, {bins:2d} ranges: {100 * result.accuracy:.1f} %, "
+        f"{100 * result.accuracy_loss:+.1f} % lost, "
+        f"{100 * result.changed:.1f} % classified differently"
     )
 
 # %%

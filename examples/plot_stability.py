@@ -1,11 +1,12 @@
 """
-Which features can be relied on?
-================================
+Which features can you rely on?
+===============================
 
-Two hundred samples and a thousand features: some model with few features will fit well,
-and on other samples a different one will. Stability selection fits many random halves
-of the samples and counts. Here six features matter; two of them have a near-identical
-twin, and twins split the counts: a feature that comes and goes need not be noise.
+With two hundred samples and a thousand features, some model with few features will fit
+well, and on other samples a different model will. Stability selection fits many random
+halves of the samples and counts how often each feature is selected. Here six features
+matter; two of them have a near-identical twin, and twins split the counts: a feature
+that comes and goes need not be noise.
 """
 
 import matplotlib.pyplot as plt
@@ -38,19 +39,19 @@ for letter in "AB":
 model = make_pipeline(
     StandardScaler(), FrugalSVC(6, C=0.1, method="swap", method_options={"patience": 5})
 )
-found = stability_selection(model, X, y, n_pairs=15, random_state=0)
-print(found.to_frame().head(12).round(2))
-print(f"\nstability {found.stability:.2f}")
+selection = stability_selection(model, X, y, n_pairs=15, random_state=0)
+print(selection.to_frame().head(12).round(2))
+print(f"\nstability {selection.stability:.2f}")
 
 # %%
 # Rows are features, columns are half-samples.
 
-SelectionDisplay.from_stability(found, max_display=15)
+SelectionDisplay.from_stability(selection, max_display=15)
 plt.show()
 
 # %%
-# What most halves agree on, and an upper bound on how many of these are there by chance
-# (in expectation, whatever the data are):
+# The features that most halves agree on, and an upper bound on how many of these are
+# there by chance (in expectation, whatever the data are):
 
-print("stable:", ", ".join(found.stable(0.6)))
-print(f"by chance: at most {found.expected_low(0.6):.2f} on average")
+print("stable:", ", ".join(selection.stable(0.6)))
+print(f"by chance: at most {selection.expected_low(0.6):.2f} on average")
