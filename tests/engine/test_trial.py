@@ -125,7 +125,7 @@ def test_kernels_of_batches_are_compiled_before_the_clock_starts():
     options = [TreeOptions(engine=name) for name in ENGINES]
     assert [may_batch(problem, one) for one in options] == [True, False, True]
     assert not may_batch(problem, SwapOptions())
-    engines.warm_up(StopCondition())
+    engines.warm_up_batches(StopCondition())
     before = compiled_forms(batch_bounds)
     assert before > 0
     grow(problem, "batched", max_nodes=20)
