@@ -233,7 +233,7 @@ class ProofSummary(NamedTuple):
             if column.variable != column.name:
                 coded.setdefault(column.variable, []).append(column.name)
         formats: dict[str, list[str]] = {}
-        for name in self.preparation.number_columns:
+        for name in sorted(self.preparation.number_columns):
             number_format = str(getattr(columns[name], "format", PLAIN))
             formats.setdefault(number_format, []).append(name)
         for usual in (PLAIN, WHOLE):

@@ -247,7 +247,11 @@ def sparkline_svg(
     Notebooks drop style sheets, so the colours are those of the arguments.
     """
     times, objectives, bounds = zip(*entries, strict=True)
-    x = time_axis(times)
+    first = min((time for time in times if time > 0), default=1.0)
+    last = max(*times, first)
+    # Steps at one moment stand in the middle.
+    margin = 1.0 if last > first else 2.0
+    x = Axis(first / margin, last * margin, (), "", logarithmic=True)
     y = linear_axis([*objectives, *bounds], "", pad=0.0)
     label = "objective (falling) and lower bound (rising) over time"
     lines = ""
