@@ -45,7 +45,7 @@ class PortableModel:
     """A linear classifier, stored as ``model.json``.
 
     Its score is ``intercept + sum of weight * (value - mean) / scale`` over its
-    features, rounded to :attr:`decimals`. With more than two classes, each has weights,
+    features, rounded to ``decimals``. With more than two classes, each has weights,
     an intercept and a score of its own, and the class with the largest score is
     predicted, the first one of several. Create a model with :meth:`from_estimator` or
     :meth:`load`.
