@@ -303,7 +303,7 @@ class Conditions:
 
     @property
     def open_parameters(self) -> tuple[str, ...]:
-        """Those of budget and C that are to be chosen."""
+        """Names of the parameters, among budget and C, that are to be chosen."""
         parameters = {"budget": self.max_features, "C": self.C}
         return tuple(name for name, value in parameters.items() if value == AUTO)
 
