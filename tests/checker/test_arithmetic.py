@@ -21,12 +21,9 @@ from frugalsvm.checker.arithmetic import (
     sum_of,
 )
 from frugalsvm.kernels.bounds import repair_dual
+from tests.checker.trees import exact
 
 EXACT_U, EXACT_TINY = Fraction(U), Fraction(TINY)
-
-
-def exact(values):
-    return [Fraction(float(v)) for v in values]
 
 
 def dot(a, b):

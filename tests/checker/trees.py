@@ -4,6 +4,7 @@ The reference represents a node by its forced and its free features. It bounds a
 supports by the definition: required features, and the best of those that may be added.
 """
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -158,3 +159,13 @@ class RandomTree:
             fixing_start=starts, fixing=np.array(fixings, dtype=np.int64),
             **packed_points(self.points, np.ones(self.m)),
         )  # fmt: skip
+
+
+def exact(values):
+    """Numbers as fractions."""
+    return [Fraction(float(value)) for value in values]
+
+
+def labels(m):
+    """Alternating labels."""
+    return np.where(np.arange(m) % 2 == 0, 1.0, -1.0)

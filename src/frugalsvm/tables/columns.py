@@ -369,6 +369,7 @@ def sorted_texts(
 # 1 where a value is missing; missing categories become a category of their own. median:
 # numbers get the median, categories the most frequent one. refuse: a missing value is
 # an error.
-INDICATOR, MEDIAN, REFUSE = MODES = ("indicator", "median", "refuse")
+INDICATOR, REFUSE = "indicator", "refuse"
+MODES = (INDICATOR, "median", REFUSE)
 # Fraction of the rows from which the missing values of a number have an indicator.
 LEAST_SHARE = 0.01
